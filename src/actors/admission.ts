@@ -1,0 +1,103 @@
+/**
+ * Admission: a send becomes a durable `MessageQueued`, or a refusal that leaves no trace (channel-service, send rules).
+ * 202 goes out after this resolves; nothing but the append is awaited on the way.
+ */
+import { admissionRefusal, isRestricted } from '../domain/channel.ts'
+import { isId } from '../domain/ids.ts'
+import type { Queued } from '../domain/message-events.ts'
+import { outboundMessageId } from '../log/keys/tenant-keys.ts'
+import type { ChannelRow } from '../projections/port.ts'
+import { streamOf } from './aggregates.ts'
+import { type Asker, askedBy, type Core, findEvent, now, ok, type Result, refuse } from './core.ts'
+
+export type SendInput = {
+  readonly to: string
+  readonly content: { readonly kind: string; readonly [member: string]: unknown }
+  readonly idempotencyKey: string
+  readonly replyToProviderId?: string
+  readonly ttlSeconds?: number
+  readonly metadata?: Readonly<Record<string, string>>
+}
+export type Accepted = { readonly messageId: string; readonly idempotent: boolean; readonly traceId: string }
+
+export type Admission = { send(asker: Asker, ref: string, input: SendInput): Promise<Result<Accepted>> }
+
+export function createAdmission(core: Core): Admission {
+  const { keyring, views, aggregates, own } = core
+
+  async function channelOf(tenantId: string, ref: string): Promise<ChannelRow | null> {
+    const waiting = own.configurationSettled(tenantId)
+    if (waiting) await waiting
+    const row = views.channelByRef(tenantId, ref)
+    if (row) return row
+    // Another node may have made it a moment ago: a miss looks once more when the views have seen everything.
+    await views.caughtUp(await core.log.head())
+    return views.channelByRef(tenantId, ref)
+  }
+
+  /** The code of a synchronous refusal, or null. */
+  async function blocked(channel: ChannelRow, to: string, kind: string, at: string): Promise<string | null> {
+    const state = { ...channel, state: channel.state as 'connected' }
+    const refusal = admissionRefusal(
+      { ...state, restricted: null, session: null, platformAppId: null, secretsGeneration: 0 },
+      at
+    )
+    if (refusal) return refusal
+    if (channel.kind === 'unofficial' && kind === 'reaction') return 'unsupported_capability'
+    const restricted = channel.isRestricted ? { until: channel.restrictedUntil } : null
+    if (!isRestricted({ restricted }, at)) return null
+    const contact = await keyring.findContact(channel.tenantId, to)
+    return contact !== null && views.knows(channel.id, contact.id) ? null : 'channel_restricted'
+  }
+
+  async function firstResult(messageId: string): Promise<Accepted | null> {
+    const queued = await findEvent<Queued>(core, streamOf.message(messageId), event => event.type === 'MessageQueued')
+    return queued && { messageId, idempotent: true, traceId: queued.meta.trace ?? '' }
+  }
+
+  return {
+    async send(asker, ref, input) {
+      const { tenantId } = asker
+      const channel = await channelOf(tenantId, ref)
+      if (!channel) return refuse('channel_not_found')
+      const keys = keyring.tenantAtHand(tenantId) ?? (await keyring.tenant(tenantId))
+      const messageId = outboundMessageId(keys, input.idempotencyKey)
+      const at = now(core)
+      const refusal = await blocked(channel, input.to, input.content.kind, at)
+      if (refusal) {
+        const earlier = await firstResult(messageId)
+        return earlier ? ok(earlier) : refuse(refusal)
+      }
+      const contact = await keyring.ensureContact(tenantId, input.to, at)
+      const reply = input.replyToProviderId
+      const isOurs = reply !== undefined && isId('msg', reply)
+      const outcome = await aggregates.messages.ask(
+        streamOf.message(messageId),
+        {
+          type: 'Queue',
+          at,
+          messageId,
+          tenantId,
+          channelId: channel.id,
+          contactId: contact.id,
+          contentKind: input.content.kind,
+          replyTo: isOurs ? reply : null,
+          ttlSeconds: input.ttlSeconds ?? null,
+          secrets: {
+            to: input.to,
+            content: input.content,
+            ...(input.metadata ? { metadata: input.metadata } : {}),
+            ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
+          }
+        },
+        askedBy(asker),
+        { fresh: true }
+      )
+      // A tombstoned stream: the message is older than the retention, and is never sent again.
+      if (!outcome.ok && outcome.code === 'gone') return ok({ messageId, idempotent: true, traceId: asker.trace })
+      if (!outcome.ok) return refuse(outcome.code)
+      if (outcome.events.length > 0) return ok({ messageId, idempotent: false, traceId: asker.trace })
+      return ok((await firstResult(messageId)) ?? { messageId, idempotent: true, traceId: asker.trace })
+    }
+  }
+}

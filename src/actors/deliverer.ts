@@ -1,0 +1,161 @@
+/** The deliverer: what stands in the outbox reaches its receiver, at least once, signed, with every outcome in the log. */
+import { LRUCache } from 'lru-cache'
+import type { WebhookPoster } from '../connectors/webhook/post.ts'
+import { signatureHeader } from '../connectors/webhook/signature.ts'
+import type { DestinationEvent } from '../domain/destination.ts'
+import type { DeliveryOutcome } from '../domain/record.ts'
+import type { DestinationSecrets } from '../domain/tenant.ts'
+import { decode } from '../log/codec.ts'
+import type { DeliveryRow } from '../projections/port.ts'
+import { streamOf } from './aggregates.ts'
+import { backoffMs } from './backoff.ts'
+import { iso } from './clock.ts'
+import { type Core, now, ownCommand, unseal } from './core.ts'
+import { createDeliveryLane, type DeliveryLane } from './delivery-lane.ts'
+import { render } from './envelope.ts'
+import { createOutcomeRecorder } from './outcome-recorder.ts'
+
+export type DelivererOptions = {
+  readonly core: Core
+  readonly poster: WebhookPoster
+  /** Waits between attempts; one more attempt than waits. */
+  readonly retryMs: readonly number[]
+  readonly concurrency: number
+  readonly random: () => number
+}
+export type Deliverer = { start(): void; stop(): Promise<void> }
+
+/** decisions §1: ±10 %. */
+const JITTER = 0.1
+/** decisions §5: both secrets sign for this long after a rotation. */
+const ROTATION_OVERLAP_MS = 24 * 3_600_000
+const SECRETS_MAX = 5_000
+
+type SigningSecret = { readonly secret: string; readonly since: number }
+
+export function createDeliverer(options: DelivererOptions): Deliverer {
+  const { core, poster } = options
+  const { views, clock, aggregates } = core
+  const lanes = new Map<string, DeliveryLane>()
+  const recorder = createOutcomeRecorder(core, '0')
+  const secrets = new LRUCache<string, { revision: number; held: readonly SigningSecret[] }>({ max: SECRETS_MAX })
+  const running = new Set<Promise<unknown>>()
+  let stopping = false
+
+  function lane(destinationId: string): DeliveryLane {
+    const known = lanes.get(destinationId)
+    if (known) return known
+    const created = createDeliveryLane({
+      clock,
+      concurrency: options.concurrency,
+      next: (after, limit) => views.pendingDeliveries(destinationId, after, limit),
+      retries: limit => views.dueDeliveryRetries(destinationId, now(core), limit),
+      nextRetry: () => views.nextDeliveryDue(destinationId),
+      viewPosition: views.position,
+      deliver(row) {
+        const work = deliver(row)
+        running.add(work)
+        const done = (): void => void running.delete(work)
+        work.then(done, done)
+        return work
+      }
+    })
+    lanes.set(destinationId, created)
+    return created
+  }
+
+  /** Newest first; an older one signs too during the overlap. */
+  async function signingSecrets(destinationId: string): Promise<readonly string[]> {
+    const cached = secrets.get(destinationId)
+    const held = [...(cached?.held ?? [])]
+    let revision = cached?.revision ?? -1
+    for await (const recorded of core.log.read(streamOf.destination(destinationId), { from: revision + 1 })) {
+      revision = recorded.revision
+      const event = decode<DestinationEvent>(recorded)
+      const opened = event.ciphertext === null ? null : await unseal<DestinationSecrets>(core, event)
+      if (opened) held.unshift({ secret: opened.secret, since: Date.parse(event.at) })
+    }
+    secrets.set(destinationId, { revision, held })
+    return held
+      .filter((_, index) => index === 0 || clock.now() - (held[index - 1]?.since ?? 0) < ROTATION_OVERLAP_MS)
+      .slice(0, 2)
+      .map(entry => entry.secret)
+  }
+
+  async function deliver(row: DeliveryRow): Promise<number> {
+    const destination = views.destination(row.tenantId, row.destinationId)
+    const envelope = await render(core, row)
+    if (!destination?.enabled) return settle(row, { state: 'dead', error: 'destination_disabled' })
+    if (!envelope) return settle(row, { state: 'dead', error: 'contact_erased' })
+    const body = Buffer.from(JSON.stringify(envelope))
+    const signature = signatureHeader(body, await signingSecrets(row.destinationId), Math.floor(clock.now() / 1000))
+    const answer = await poster.post({
+      url: destination.url,
+      lane: row.destinationId,
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-service-signature': signature,
+        'x-service-event-id': row.eventId,
+        'x-service-delivery-id': row.id
+      }
+    })
+    if (answer.kind === 'failed')
+      return retryOrBury(row, { error: answer.error, status: null, durationMs: answer.durationMs })
+    const { status, durationMs } = answer
+    if (status >= 200 && status < 300) return settle(row, { state: 'delivered', status, durationMs, error: null })
+    const outcome = { status, durationMs, error: `http_${status}` }
+    if (status !== 410) return retryOrBury(row, outcome, answer.retryAfterMs ?? 0)
+    const position = await settle(row, { ...outcome, state: 'dead' })
+    await disable(row)
+    return position
+  }
+
+  type Attempt = { error: string | null; status?: number | null; durationMs?: number }
+
+  function retryOrBury(row: DeliveryRow, attempt: Attempt, atLeastMs = 0): Promise<number> {
+    if (row.attempts >= options.retryMs.length) return settle(row, { ...attempt, state: 'dead' })
+    const wait = Math.max(atLeastMs, backoffMs(options.retryMs, row.attempts + 1, JITTER, options.random))
+    return settle(row, { ...attempt, state: 'retrying', nextAttemptAt: iso(clock.now() + wait) })
+  }
+
+  function settle(
+    row: DeliveryRow,
+    attempt: Attempt & { state: DeliveryOutcome['state']; nextAttemptAt?: string }
+  ): Promise<number> {
+    return recorder.add({
+      deliveryId: row.id,
+      position: row.position,
+      destinationId: row.destinationId,
+      attempt: row.attempts + 1,
+      at: now(core),
+      state: attempt.state,
+      error: attempt.error,
+      status: attempt.status ?? null,
+      durationMs: Math.round(attempt.durationMs ?? 0),
+      ...(attempt.nextAttemptAt === undefined ? {} : { nextAttemptAt: attempt.nextAttemptAt })
+    })
+  }
+
+  async function disable(row: DeliveryRow): Promise<void> {
+    const context = ownCommand(core, row.tenantId, 'deliverer')
+    const stream = streamOf.destination(row.destinationId)
+    await aggregates.destinations.ask(stream, { type: 'Disable', at: now(core), reason: 'gone' }, context)
+  }
+
+  views.onPage(({ touched }) => {
+    if (!stopping) for (const destinationId of touched.outbox ?? []) lane(destinationId).pump()
+  })
+
+  return {
+    start() {
+      for (const destinationId of views.destinationsWithWork()) lane(destinationId).pump()
+    },
+    async stop() {
+      stopping = true
+      for (const held of lanes.values()) held.stop()
+      await Promise.allSettled([...running])
+      await recorder.flush()
+    }
+  }
+}

@@ -1,0 +1,91 @@
+/**
+ * The outbox of one destination. Deliveries of one message start in order on their first attempt; everything else is
+ * side by side, within this destination's own limit, so that one that hangs delays nobody else.
+ */
+import type { DeliveryRow } from '../projections/port.ts'
+import { alarm, type Clock } from './clock.ts'
+
+export type DeliveryLaneOptions = {
+  readonly clock: Clock
+  readonly concurrency: number
+  readonly next: (afterSeq: number, limit: number) => readonly DeliveryRow[]
+  readonly retries: (limit: number) => readonly DeliveryRow[]
+  readonly nextRetry: () => string | null
+  /** Posts and records; resolves with the position of the outcome. */
+  readonly deliver: (row: DeliveryRow) => Promise<number>
+  readonly viewPosition: () => number
+}
+export type DeliveryLane = { pump(): void; stop(): void }
+
+const PAGE = 128
+const AHEAD_MAX = 1_024
+/** A retry that the view still lists although it was just done is looked at again after this. */
+const STALE_MS = 50
+
+export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
+  const { clock, concurrency } = options
+  let ahead: DeliveryRow[] = []
+  let cursor = 0
+  let inFlight = 0
+  let stopped = false
+  const busyStreams = new Set<number>()
+  /** Delivery → position of its outcome, 0 while under way. */
+  const inHand = new Map<string, number>()
+  const timer = alarm(clock, pump)
+
+  function forgetSeen(): void {
+    const seen = options.viewPosition()
+    for (const [id, position] of inHand) if (position > 0 && position <= seen) inHand.delete(id)
+  }
+
+  function takeNext(): DeliveryRow | null {
+    for (;;) {
+      const index = ahead.findIndex(row => !busyStreams.has(row.streamNo))
+      if (index >= 0) return ahead.splice(index, 1)[0] ?? null
+      if (ahead.length >= AHEAD_MAX) return null
+      const page = options.next(cursor, PAGE)
+      const last = page.at(-1)
+      if (!last) return null
+      cursor = last.seq
+      ahead.push(...page)
+    }
+  }
+
+  function start(row: DeliveryRow, first: boolean): void {
+    inFlight++
+    if (first) busyStreams.add(row.streamNo)
+    inHand.set(row.id, 0)
+    options
+      .deliver(row)
+      .then(position => inHand.set(row.id, position))
+      .catch(() => inHand.delete(row.id))
+      .finally(() => {
+        inFlight--
+        if (first) busyStreams.delete(row.streamNo)
+        pump()
+      })
+  }
+
+  function pump(): void {
+    if (stopped) return
+    forgetSeen()
+    const retries = options.retries(PAGE).filter(row => !inHand.has(row.id))
+    while (inFlight < concurrency) {
+      const retry = retries.shift()
+      const row = retry ?? takeNext()
+      if (!row) break
+      if (!inHand.has(row.id)) start(row, retry === undefined)
+    }
+    const next = options.nextRetry()
+    if (next !== null) timer.at(Math.max(Date.parse(next), clock.now() + STALE_MS))
+  }
+
+  return {
+    pump,
+    stop() {
+      stopped = true
+      timer.clear()
+      ahead = []
+    }
+  }
+}

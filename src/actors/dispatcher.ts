@@ -1,0 +1,195 @@
+/**
+ * The dispatcher: what waits in the queue leaves through the connectors. An outside effect is bracketed: `StartDispatch`
+ * is durable before the provider is called, the outcome after (architecture, rule 4). A death in between leaves `indeterminate`.
+ */
+import type { OfficialConnector, SendAnswer, UnofficialConnector } from '../connectors/port.ts'
+import { type Channel, opensAt } from '../domain/channel.ts'
+import { providerIdIndex } from '../log/keys/tenant-keys.ts'
+import type { QueueRow } from '../projections/port.ts'
+import { streamOf } from './aggregates.ts'
+import { alarm, iso } from './clock.ts'
+import { type Core, now, ownCommand, untilRecorded } from './core.ts'
+import { type DispatchPolicy, toDispatchAnswer } from './dispatch-answer.ts'
+import { createLane, type Lane } from './dispatch-lane.ts'
+import type { Line, Lines } from './lines.ts'
+import { prepare } from './outbound.ts'
+import { createTokenBucket } from './token-bucket.ts'
+
+export type DispatcherOptions = {
+  readonly core: Core
+  readonly lines: Lines
+  readonly official: OfficialConnector
+  readonly unofficial: UnofficialConnector
+  readonly policy: DispatchPolicy
+  readonly concurrency: { readonly official: number; readonly unofficial: number }
+  readonly rateLimitPerMinute: number
+  readonly providerTimeoutMs: number
+  readonly random: () => number
+  /** Acceptance of a message whose reports may have come before it (unofficial numbers). */
+  readonly onAccepted: (channelId: string, messageId: string, providerIdIndex: string, position: number) => void
+}
+
+export type Dispatcher = {
+  /** Settles what an earlier process left in flight, then works. */
+  start(): Promise<void>
+  inFlight(): number
+  /** Takes no new work; resolves when what is in flight is recorded. */
+  stop(): Promise<void>
+}
+
+/** Due messages handled in one turn of the timer. */
+const DUE_MAX = 256
+
+export function createDispatcher(options: DispatcherOptions): Dispatcher {
+  const { core, lines, policy } = options
+  const { aggregates, views, clock, keyring } = core
+  const lanes = new Map<string, Lane>()
+  const running = new Set<Promise<unknown>>()
+  let stopping = false
+  const timer = alarm(clock, () => void onDue())
+
+  const channelState = (channelId: string): Promise<Channel> => aggregates.channels.read(streamOf.channel(channelId))
+
+  function lane(channelId: string): Lane {
+    const known = lanes.get(channelId)
+    if (known) return known
+    const unofficial = views.channelById(channelId)?.kind === 'unofficial'
+    const created = createLane({
+      channelId,
+      clock,
+      bucket: createTokenBucket(clock, options.rateLimitPerMinute),
+      concurrency: unofficial ? options.concurrency.unofficial : options.concurrency.official,
+      next: (after, limit) => views.queuedAfter(channelId, after, limit),
+      retries: limit => views.dueRetries(channelId, now(core), limit),
+      nextRetry: () => views.nextRetryDue(channelId),
+      opensAt: async () => (stopping ? null : opensAt(await channelState(channelId), now(core))),
+      dispatch: row => track(dispatch(row)),
+      viewPosition: views.position
+    })
+    lanes.set(channelId, created)
+    return created
+  }
+
+  function track<T>(work: Promise<T>): Promise<T> {
+    running.add(work)
+    const done = (): void => void running.delete(work)
+    work.then(done, done)
+    return work
+  }
+
+  const command = (row: QueueRow) => ownCommand(core, row.tenantId, 'dispatcher')
+
+  async function fail(row: QueueRow, code: string): Promise<{ spent: boolean; position: number | null }> {
+    const stream = streamOf.message(row.messageId)
+    const outcome = await aggregates.messages.ask(stream, { type: 'FailWaiting', at: now(core), code }, command(row))
+    return { spent: false, position: outcome.ok ? outcome.position : null }
+  }
+
+  async function dispatch(row: QueueRow): Promise<{ spent: boolean; position: number | null }> {
+    const stream = streamOf.message(row.messageId)
+    const channel = await channelState(row.channelId)
+    const line = await lines.of(channel)
+    const prepared = await prepare(core, row.messageId)
+    if ('failure' in prepared) return fail(row, prepared.failure)
+    const start = command(row)
+    const started = await aggregates.messages.ask(
+      stream,
+      { type: 'StartDispatch', at: now(core), dispatchId: start.commandId },
+      start
+    )
+    const begun = started.ok && started.events[0]?.type === 'MessageDispatchStarted'
+    if (!started.ok || !begun) return { spent: false, position: started.ok ? started.position : null }
+    const attempt = started.state.attempts
+    const answer: SendAnswer = line
+      ? await send(line, prepared.outbound)
+      : { kind: 'channel_trouble', code: 'credentials_rejected', detail: null }
+    if (answer.kind === 'channel_trouble') await recordTrouble(channel, answer.code)
+    return { spent: true, position: await recordAnswer(row, attempt, answer) }
+  }
+
+  async function send(line: Line, outbound: Parameters<OfficialConnector['send']>[1]): Promise<SendAnswer> {
+    const signal = AbortSignal.timeout(options.providerTimeoutMs)
+    if (line.kind === 'official') return options.official.send(line, outbound, signal)
+    return options.unofficial.send(line, outbound, signal)
+  }
+
+  async function recordAnswer(row: QueueRow, attempt: number, answer: SendAnswer): Promise<number | null> {
+    const keys = keyring.tenantAtHand(row.tenantId) ?? (await keyring.tenant(row.tenantId))
+    const index = (providerId: string): string => providerIdIndex(keys, row.channelId, providerId)
+    const recorded = toDispatchAnswer(answer, attempt, clock.now(), policy, { index, random: options.random })
+    const stream = streamOf.message(row.messageId)
+    // The provider has the message: what it said must reach the log, however long the log is away.
+    const context = command(row)
+    const outcome = await untilRecorded(core, () =>
+      aggregates.messages.ask(stream, { type: 'RecordAnswer', at: now(core), attempt, answer: recorded }, context)
+    )
+    if (!outcome.ok) return null
+    if (recorded.kind === 'sent' && outcome.position !== null)
+      options.onAccepted(row.channelId, row.messageId, recorded.providerIdIndex, outcome.position)
+    return outcome.position
+  }
+
+  async function recordTrouble(channel: Channel, code: string): Promise<void> {
+    const context = ownCommand(core, channel.tenantId, 'dispatcher')
+    await aggregates.channels.ask(streamOf.channel(channel.id), { type: 'RecordTrouble', at: now(core), code }, context)
+  }
+
+  /** Expiries of waiting messages and timeouts of indeterminate ones. */
+  async function onDue(): Promise<void> {
+    if (stopping) return
+    const at = now(core)
+    const due = views.dueInQueue(at, DUE_MAX)
+    for (const row of due) {
+      const stream = streamOf.message(row.messageId)
+      if (row.due === 'expiry')
+        await track(aggregates.messages.ask(stream, { type: 'FailWaiting', at, code: 'message_expired' }, command(row)))
+      else await track(aggregates.messages.ask(stream, { type: 'TimeOut', at }, command(row)))
+    }
+    schedule(due.length > 0)
+  }
+
+  /** What was just handled may stay listed until it is folded in; it is then not worth a busy loop. */
+  const AFTER_DUE_MS = 100
+  function schedule(justHandled = false): void {
+    const next = views.nextQueueDue()
+    if (next === null) return
+    const moment = Date.parse(next)
+    timer.at(justHandled ? Math.max(moment, clock.now() + AFTER_DUE_MS) : moment)
+  }
+
+  async function recover(): Promise<void> {
+    for (const row of views.dispatching()) {
+      const at = now(core)
+      const timeoutAt = iso(clock.now() + policy.indeterminateTimeoutMs)
+      await untilRecorded(core, () =>
+        aggregates.messages.ask(
+          streamOf.message(row.messageId),
+          { type: 'MarkIndeterminate', at, attempt: row.attempts, timeoutAt },
+          command(row)
+        )
+      )
+    }
+  }
+
+  views.onPage(({ touched }) => {
+    if (stopping) return
+    for (const channelId of touched.dispatch ?? []) void lane(channelId).pump()
+    for (const channelId of touched.channel ?? []) void lanes.get(channelId)?.pump()
+    if (touched.dispatch) schedule()
+  })
+
+  return {
+    async start() {
+      await recover()
+      for (const channelId of views.channelsWithWork()) void lane(channelId).pump()
+      schedule()
+    },
+    inFlight: () => running.size,
+    async stop() {
+      stopping = true
+      timer.clear()
+      for (const held of lanes.values()) held.stop()
+      await Promise.allSettled([...running])
+    }
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * The shell around every decider: one actor a stream. It loads the stream, decides, appends with the expected revision,
+ * and moves its state only when the append is durable. Refusals are values; what throws is unknown or broken.
+ */
+import { type Decider, type Event, isRejection, type Rejection } from '../domain/event.ts'
+import { type CommandContext, decode, encode } from '../log/codec.ts'
+import type { Keyring } from '../log/keyring.ts'
+import { type AppendResult, type EventLog, LogUnavailable, NO_STREAM } from '../log/port.ts'
+import type { Clock } from './clock.ts'
+import type { Mailbox, Mailboxes } from './mailbox.ts'
+
+export type Outcome<State, E> =
+  | {
+      readonly ok: true
+      readonly state: State
+      /** What this command recorded; empty when it changed nothing. */
+      readonly events: readonly E[]
+      readonly revision: number
+      /** Position of the last event recorded, null when nothing was. */
+      readonly position: number | null
+    }
+  | { readonly ok: false; readonly code: string; readonly details?: Rejection['details'] }
+
+export type AskOptions = {
+  /** The stream most likely does not exist yet: decide on the initial state without looking. A conflict looks. */
+  readonly fresh?: boolean
+}
+
+export type Entities<State, Command, E extends Event> = {
+  ask(stream: string, command: Command, context: CommandContext, options?: AskOptions): Promise<Outcome<State, E>>
+  /** State as of the log, or as this node last saw it. */
+  read(stream: string): Promise<State>
+  /** Another node, or another hand, has written: the next one to ask reads what was missed. */
+  refresh(stream: string): void
+  /** Actors in memory. */
+  resident(): number
+  /** Resolves when nothing is pending any more. */
+  stop(): Promise<void>
+}
+
+export type EntityOptions = {
+  readonly log: EventLog
+  readonly keyring: Keyring
+  readonly clock: Clock
+  readonly mailboxes: Mailboxes
+  /** More than one node can hold a stream: an empty decision is trusted only after a reload. */
+  readonly shared: boolean
+  readonly onAppended: (tenant: string | null, position: number) => void
+  readonly onCrash: (error: unknown, stream: string) => void
+}
+
+/** Decisions made anew after a conflict, before the caller gets 409 `conflict`. */
+const APPEND_ATTEMPTS = 5
+/** Commands waiting in all mailboxes of one kind; beyond it callers get 503 `overloaded`. */
+const PENDING_MAX = 20_000
+const IDLE_MS = 30_000
+const SWEEP_MS = 5_000
+/** Idle actors kept; the least recently used leave first. */
+const RESIDENT_MAX = 20_000
+
+type Held<State> = { readonly state: State; readonly revision: number }
+type Ask<State, Command, E> = {
+  readonly command: Command | null
+  readonly context: CommandContext | null
+  readonly fresh: boolean
+  readonly answer: (outcome: Outcome<State, E>) => void
+}
+type Entity<State, Command, E> = {
+  readonly mailbox: Mailbox<Ask<State, Command, E>>
+  pending: number
+  usedAt: number
+}
+
+export function createEntities<State, Command, E extends Event>(
+  decider: Decider<State, Command, E>,
+  options: EntityOptions
+): Entities<State, Command, E> {
+  const { log, keyring, clock, mailboxes, shared } = options
+  const entities = new Map<string, Entity<State, Command, E>>()
+  const stale = new Set<string>()
+  let pending = 0
+  let whenIdle: (() => void) | null = null
+  let stopSweep = clock.after(SWEEP_MS, sweep)
+
+  async function load(stream: string, from: Held<State> | null): Promise<Held<State>> {
+    let state = from?.state ?? decider.initial
+    let revision = from?.revision ?? NO_STREAM
+    for await (const recorded of log.read(stream, { from: revision + 1 })) {
+      state = decider.evolve(state, decode<E>(recorded))
+      revision = recorded.revision
+    }
+    return { state, revision }
+  }
+
+  function create(stream: string): Entity<State, Command, E> {
+    let held: Held<State> | null = null
+    const mailbox = mailboxes.spawn<Ask<State, Command, E>>(stream, async ask => {
+      try {
+        if (held !== null && stale.delete(stream)) held = await load(stream, held)
+        if (ask.command === null || ask.context === null) {
+          held ??= await load(stream, null)
+          ask.answer({ ok: true, state: held.state, events: [], revision: held.revision, position: null })
+          return
+        }
+        const done = await run(stream, held, ask.command, ask.context, ask.fresh)
+        held = done.held
+        ask.answer(done.outcome)
+      } catch (error) {
+        // The stream is the truth: whatever was half done is read back with the next command.
+        held = null
+        if (!(error instanceof LogUnavailable)) options.onCrash(error, stream)
+        ask.answer({ ok: false, code: error instanceof LogUnavailable ? 'overloaded' : 'internal_error' })
+      }
+    })
+    return { mailbox, pending: 0, usedAt: clock.now() }
+  }
+
+  async function run(
+    stream: string,
+    known: Held<State> | null,
+    command: Command,
+    context: CommandContext,
+    fresh: boolean
+  ): Promise<{ held: Held<State>; outcome: Outcome<State, E> }> {
+    let certain = known === null || !shared
+    let held = known ?? (fresh ? { state: decider.initial, revision: NO_STREAM } : await load(stream, null))
+    for (let attempt = 1; attempt <= APPEND_ATTEMPTS; attempt++) {
+      const decision = decider.decide(held.state, command)
+      const rejection = isRejection(decision) ? decision : null
+      const events = rejection ? [] : (decision as readonly E[])
+      if (events.length === 0) {
+        if (!certain) {
+          held = await load(stream, held)
+          certain = true
+          continue
+        }
+        if (rejection) return { held, outcome: refused(rejection) }
+        return { held, outcome: { ok: true, state: held.state, events, revision: held.revision, position: null } }
+      }
+      const appended = await log.append(stream, held.revision, await encode(keyring, stream, events, context))
+      if (appended.kind === 'appended') {
+        const state = events.reduce((folded, event) => decider.evolve(folded, event), held.state)
+        options.onAppended(context.tenant, appended.position)
+        const { position, revision } = appended
+        return { held: { state, revision }, outcome: { ok: true, state, events, revision, position } }
+      }
+      if (appended.kind !== 'conflict') return { held, outcome: { ok: false, code: notAppended(appended) } }
+      held = await load(stream, held)
+      certain = true
+    }
+    return { held, outcome: { ok: false, code: 'conflict' } }
+  }
+
+  function tell(
+    stream: string,
+    command: Command | null,
+    context: CommandContext | null,
+    fresh: boolean
+  ): Promise<Outcome<State, E>> {
+    if (pending >= PENDING_MAX) return Promise.resolve({ ok: false, code: 'overloaded' })
+    const entity = entities.get(stream) ?? create(stream)
+    // Taken out and put back, so that the map's order is the order of use.
+    entities.delete(stream)
+    entities.set(stream, entity)
+    entity.pending++
+    entity.usedAt = clock.now()
+    pending++
+    return new Promise(resolve => {
+      entity.mailbox.tell({
+        command,
+        context,
+        fresh,
+        answer(outcome) {
+          entity.pending--
+          pending--
+          if (pending === 0) whenIdle?.()
+          resolve(outcome)
+        }
+      })
+    })
+  }
+
+  /** Unreachable first, stopped second: a mailbox that can still be found would lose what it is told. */
+  function sweep(): void {
+    const idleSince = clock.now() - IDLE_MS
+    let excess = entities.size - RESIDENT_MAX
+    for (const [stream, entity] of entities) {
+      if (entity.usedAt > idleSince && excess <= 0) break
+      if (entity.pending > 0) continue
+      entities.delete(stream)
+      stale.delete(stream)
+      entity.mailbox.stop()
+      excess--
+    }
+    stopSweep = clock.after(SWEEP_MS, sweep)
+  }
+
+  return {
+    ask: (stream, command, context, ask = {}) => tell(stream, command, context, ask.fresh === true),
+    async read(stream) {
+      const outcome = await tell(stream, null, null, false)
+      if (!outcome.ok) throw new LogUnavailable(`${stream} cannot be read: ${outcome.code}`)
+      return outcome.state
+    },
+    refresh(stream) {
+      if (entities.has(stream)) stale.add(stream)
+    },
+    resident: () => entities.size,
+    async stop() {
+      if (pending > 0) await new Promise<void>(resolve => (whenIdle = resolve))
+      stopSweep()
+      for (const entity of entities.values()) entity.mailbox.stop()
+      entities.clear()
+    }
+  }
+}
+
+const refused = (rejection: Rejection): { ok: false; code: string; details?: Rejection['details'] } =>
+  rejection.details
+    ? { ok: false, code: rejection.rejected, details: rejection.details }
+    : { ok: false, code: rejection.rejected }
+
+function notAppended(result: Exclude<AppendResult, { kind: 'appended' | 'conflict' }>): string {
+  if (result.kind === 'deleted') return 'gone'
+  throw new Error(`append refused: ${result.reason}`)
+}

@@ -1,0 +1,177 @@
+/** Callbacks of both platforms: verified, read, and durable before they are answered (architecture, rule 5). */
+import { createHmac } from 'node:crypto'
+import { parseOfficialCallback } from '../connectors/official/callbacks.ts'
+import { verifyHubSignature } from '../connectors/official/signature.ts'
+import type { Update } from '../connectors/port.ts'
+import { parseUnofficialCallback } from '../connectors/unofficial/callbacks.ts'
+import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts'
+import { isId } from '../domain/ids.ts'
+import type { ChannelRow } from '../projections/port.ts'
+import { streamOf } from './aggregates.ts'
+import { type Core, isUnavailable, now, ownCommand } from './core.ts'
+import { receive } from './inbound.ts'
+import type { Lines } from './lines.ts'
+import type { Reports } from './reports.ts'
+import type { SessionNews } from './sessions.ts'
+
+export type IntakeOptions = {
+  readonly core: Core
+  readonly lines: Lines
+  readonly reports: Reports
+  readonly sessions: SessionNews
+  /** Of the default platform app; empty when it has none. */
+  readonly appSecret: string | null
+  readonly verifyToken: string | null
+  /** Root of the keys that unofficial sessions sign with. */
+  readonly callbackRoot: Buffer
+}
+export type Intake = {
+  knowsVerifyToken(token: string): boolean
+  official(body: Buffer, signature: string | undefined, trace: string): Promise<{ status: 200 | 400 | 403 | 503 }>
+  unofficial(
+    reference: string,
+    body: Buffer,
+    headers: { hmac: string | undefined; algorithm: string | undefined },
+    trace: string
+  ): Promise<{ status: 200 | 400 | 403 | 404 | 503 }>
+}
+
+/** Key of one session's callbacks: a tenant's own instance can forge nothing for others (decisions §1). */
+export const callbackKey = (root: Buffer, reference: string): string =>
+  createHmac('sha256', root).update(reference).digest('hex')
+
+/** Updates of one body worked at once. */
+const UPDATES_AT_ONCE = 64
+
+export function createIntake(options: IntakeOptions): Intake {
+  const { core, lines, reports, sessions } = options
+  const { views, aggregates } = core
+
+  async function one(channels: readonly ChannelRow[], update: Update, trace: string): Promise<void> {
+    const [live] = channels
+    if (!live) return
+    switch (update.kind) {
+      case 'status':
+        await reports.status(channels, update, trace)
+        if (update.restriction)
+          await restrict(live, update.code ?? 'channel_restricted', update.restriction.until, trace)
+        return
+      case 'echo':
+        return reports.echo(live, update, trace)
+      case 'inbound':
+        return live.state === 'deleted' ? undefined : receive(core, live, update, trace)
+      case 'restriction':
+        return restrict(live, update.code, update.until, trace)
+      case 'session':
+      case 'template':
+      case 'opt_out':
+      case 'ignored':
+        return
+    }
+  }
+
+  async function restrict(channel: ChannelRow, code: string, until: string | null, trace: string): Promise<void> {
+    const context = ownCommand(core, channel.tenantId, 'callback', { trace })
+    await aggregates.channels.ask(
+      streamOf.channel(channel.id),
+      { type: 'Restrict', at: now(core), code, until },
+      context
+    )
+  }
+
+  /** Updates of one message keep their order; those of different ones go side by side. */
+  async function all(
+    work: readonly { channels: readonly ChannelRow[]; update: Update }[],
+    trace: string
+  ): Promise<void> {
+    const tails = new Map<string, Promise<void>>()
+    let started = 0
+    for (const { channels, update } of work) {
+      const key = 'providerId' in update ? update.providerId : ''
+      const tail = (tails.get(key) ?? Promise.resolve()).then(() => one(channels, update, trace))
+      tails.set(key, tail)
+      if (++started % UPDATES_AT_ONCE === 0) await Promise.all(tails.values())
+    }
+    await Promise.all(tails.values())
+  }
+
+  async function durable<S extends number>(work: Promise<unknown>): Promise<{ status: 200 | 503 } | { status: S }> {
+    try {
+      await work
+      return { status: 200 }
+    } catch (error) {
+      if (isUnavailable(error)) return { status: 503 }
+      throw error
+    }
+  }
+
+  /** The secret of the number decides, the default app's only where the number has none of its own (decisions §6). */
+  async function verified(
+    channels: readonly ChannelRow[],
+    body: Buffer,
+    signature: string | undefined
+  ): Promise<boolean> {
+    for (const channel of channels) {
+      const secret = (await lines.appSecret(channel.id)) ?? options.appSecret
+      if (secret !== null && verifyHubSignature(secret, body, signature)) return true
+    }
+    return false
+  }
+
+  return {
+    knowsVerifyToken: token => options.verifyToken !== null && token === options.verifyToken,
+
+    async official(body, signature, trace) {
+      if (signature === undefined) return { status: 403 }
+      const parsed = parseJson(body)
+      if (parsed === undefined) {
+        const ours = options.appSecret !== null && verifyHubSignature(options.appSecret, body, signature)
+        return { status: ours ? 400 : 403 }
+      }
+      const work: { channels: readonly ChannelRow[]; update: Update }[] = []
+      let trusted = 0
+      for (const part of parseOfficialCallback(parsed)) {
+        const channels =
+          part.phoneNumberId !== null
+            ? views.channelsByPhoneNumberId(part.phoneNumberId)
+            : part.wabaId !== null
+              ? views.channelsOfWaba(part.wabaId)
+              : []
+        if (!(await verified(channels, body, signature))) continue
+        trusted++
+        // News of an account concerns each of its numbers; news of a message its own number alone.
+        const groups = part.phoneNumberId !== null ? [channels] : channels.map(channel => [channel])
+        for (const group of groups) for (const update of part.updates) work.push({ channels: group, update })
+      }
+      if (trusted === 0) return { status: 403 }
+      return durable(all(work, trace))
+    },
+
+    async unofficial(reference, body, headers, trace) {
+      const key = callbackKey(options.callbackRoot, reference)
+      if (!verifyUnofficialSignature(key, body, headers.hmac, headers.algorithm)) return { status: 403 }
+      const parsed = parseJson(body)
+      if (parsed === undefined) return { status: 400 }
+      const { updates } = parseUnofficialCallback(parsed)
+      const channelId = isId('ch', reference) ? reference : await sessions.channelOfAttempt(reference)
+      for (const update of updates) if (update.kind === 'session') await sessions.heard(reference, update)
+      const channel = channelId === null ? null : views.channelById(channelId)
+      if (!channel) return { status: 200 }
+      return durable(
+        all(
+          updates.map(update => ({ channels: [channel], update })),
+          trace
+        )
+      )
+    }
+  }
+}
+
+/** Undefined when it is not JSON: no JSON text means that. */
+function parseJson(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    return undefined
+  }
+}

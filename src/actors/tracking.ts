@@ -1,0 +1,46 @@
+/** Tracking: what is known of one message, without its content (channel-service, Message). */
+import { isId } from '../domain/ids.ts'
+import type { TrackingRow } from '../projections/port.ts'
+import { streamOf } from './aggregates.ts'
+import { type Asker, type Core, ok, type Result, refuse } from './core.ts'
+
+export type TrackingView = Omit<TrackingRow, 'tenantId' | 'contactId'> & { readonly toAddress: string }
+export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<TrackingView>> }
+
+/** What stands in place of an address that was erased. */
+const ERASED = '***'
+
+export function createTracking(core: Core): Tracking {
+  return {
+    async track(asker, messageId) {
+      if (!isId('msg', messageId)) return refuse('resource_not_found')
+      const row = await find(core, asker.tenantId, messageId)
+      if (!row) return refuse('resource_not_found')
+      const contact = await core.keyring.contact(row.tenantId, row.contactId)
+      const { tenantId: _tenant, contactId: _contact, events, ...view } = row
+      return ok({ ...view, toAddress: contact ? maskAddress(contact.address) : ERASED, events })
+    }
+  }
+}
+
+async function find(core: Core, tenantId: string, messageId: string): Promise<TrackingRow | null> {
+  await core.own.settled(tenantId)
+  const row = core.views.tracking(tenantId, messageId)
+  if (row || core.log.numberOf(streamOf.message(messageId)) === null) return row
+  // It is in the log and not in the view: another node's, or ours while the view is behind.
+  await core.views.caughtUp(await core.log.head())
+  return core.views.tracking(tenantId, messageId)
+}
+
+/** Country codes of one and two digits; all others have three (ITU-T E.164 assignments). */
+const ONE_DIGIT = /^[17]/
+const TWO_DIGITS = /^(2[07]|3[0-469]|4[013-9]|5[1-8]|6[0-6]|8[1246]|9[0-58])/
+
+/** Country code and the first two digits kept, the last four kept, the rest `*` (decisions §3). */
+export function maskAddress(address: string): string {
+  const country = ONE_DIGIT.test(address) ? 1 : TWO_DIGITS.test(address) ? 2 : 3
+  const head = country + 2
+  const hidden = address.length - head - 4
+  if (hidden <= 0) return `${address.slice(0, 2)}${'*'.repeat(Math.max(0, address.length - 2))}`
+  return `${address.slice(0, head)}${'*'.repeat(hidden)}${address.slice(-4)}`
+}

@@ -1,0 +1,2 @@
+/** Exit codes of every command: 0 done, 1 it failed or found a fault, 2 it was asked wrongly. */
+export const EXIT = { ok: 0, failed: 1, usage: 2 } as const

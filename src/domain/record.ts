@@ -1,0 +1,85 @@
+/** Events without a decider of their own: facts that are recorded as they come. */
+import type { ChannelKind } from './channel.ts'
+import type { Event } from './event.ts'
+import type { ReportStatus } from './message-events.ts'
+
+/** `message-msg_…` of an inbound message: the derived id makes a repeated callback one event. */
+export type MessageReceived = Event<
+  'MessageReceived',
+  {
+    readonly messageId: string
+    readonly tenantId: string
+    readonly channelId: string
+    readonly channelKind: ChannelKind
+    readonly contactId: string
+    readonly contentKind: string
+    readonly providerIdIndex: string
+    /** Blind index of the quoted message's provider id. */
+    readonly quotedIndex?: string
+    /** Blind index of a reaction's target. */
+    readonly targetIndex?: string
+  },
+  { readonly from: string; readonly providerId: string; readonly message: unknown; readonly profileName?: string }
+>
+
+/** `inbox-ch_…`: a report whose provider id nobody knows yet (architecture, rule 5). */
+export type ReportHeld = Event<
+  'ReportHeld',
+  {
+    readonly channelId: string
+    readonly providerIdIndex: string
+    readonly status: ReportStatus
+    readonly code?: string
+    readonly providerCode?: string
+  }
+>
+export type ReportSettled = Event<'ReportSettled', { readonly heldId: string }>
+
+/** `keys-tn_…`: the tenant's own keys, wrapped by the master key. */
+export type TenantKeysCreated = Event<
+  'TenantKeysCreated',
+  { readonly tenantId: string; readonly generation: number; readonly wrapped: string; readonly masterKeyId: string }
+>
+/** `keys-tn_….<blind index>.<generation>`: a contact's key, wrapped by the tenant's key-encryption key. */
+export type ContactKeyCreated = Event<
+  'ContactKeyCreated',
+  { readonly contactId: string; readonly tenantId: string; readonly index: string; readonly wrapped: string },
+  { readonly address: string }
+>
+/** `keys-anchor`: the key that signs anchors, wrapped by the master key. */
+export type AnchorKeyCreated = Event<
+  'AnchorKeyCreated',
+  { readonly publicKey: string; readonly wrapped: string; readonly masterKeyId: string }
+>
+
+export type DeliveryOutcome = {
+  readonly deliveryId: string
+  /** Position of the event that the delivery tells of. */
+  readonly position: number
+  readonly destinationId: string
+  readonly state: 'delivered' | 'retrying' | 'dead'
+  readonly attempt: number
+  readonly at: string
+  readonly status: number | null
+  readonly error: string | null
+  readonly durationMs: number
+  readonly nextAttemptAt?: string
+}
+/** `outcomes-<shard>-<yyyymmdd>`: at most 256 outcomes of webhook deliveries. */
+export type DeliveriesSettled = Event<'DeliveriesSettled', { readonly outcomes: readonly DeliveryOutcome[] }>
+
+/** `tenant-tn_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
+export type ContactErased = Event<'ContactErased', { readonly contactId: string; readonly tenantId: string }>
+/** `anchors`: signs a rolling hash over all events from one position to another. */
+export type AnchorWritten = Event<
+  'AnchorWritten',
+  {
+    readonly from: number
+    readonly to: number
+    readonly count: number
+    readonly rolling: string
+    readonly prefixes: readonly string[]
+    readonly publicKey: string
+    readonly signature: string
+  }
+>

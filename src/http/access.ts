@@ -1,0 +1,34 @@
+import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
+import type { Permission } from '../domain/tenant.ts'
+import { RequestRefused } from './errors.ts'
+import type { Caller, Keys } from './ports.ts'
+
+/** Exactly what a key looks like: anything else is not worth a question. */
+const API_KEY = /^Bearer +(llk_[A-Za-z0-9_-]{43}) *$/i
+
+/**
+ * Every request of the scope needs a valid key. It is asked for before the body is read, so that strangers cannot make
+ * the service parse anything.
+ */
+export function requireKey(app: FastifyInstance, keys: Keys): void {
+  app.addHook('onRequest', async request => {
+    const key = API_KEY.exec(request.headers.authorization ?? '')?.[1]
+    const principal = key === undefined ? null : await keys.authenticate(key)
+    if (principal === null) throw new RequestRefused('unauthorized')
+    const { tenantId, keyId, permissions } = principal
+    request.caller = { tenantId, keyId, permissions, trace: request.id }
+  })
+}
+
+/** A route's own hook, after the key and before the body. */
+export const may =
+  (permission: Permission): onRequestHookHandler =>
+  (request, _reply, done) => {
+    if (callerOf(request).permissions.includes(permission)) done()
+    else done(new RequestRefused('forbidden'))
+  }
+
+export function callerOf(request: FastifyRequest): Caller {
+  if (request.caller === null) throw new Error('a route behind the key hook was reached without a caller')
+  return request.caller
+}

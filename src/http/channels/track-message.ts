@@ -1,0 +1,30 @@
+import { z } from 'zod'
+import { isId } from '../../domain/ids.ts'
+import { callerOf, may } from '../access.ts'
+import { answer, refuse } from '../answer.ts'
+import type { App } from '../app-types.ts'
+import type { Messages, Result, ServiceDoors } from '../ports.ts'
+import { bearerFailures } from '../schemas/failure.ts'
+import { tracking } from '../schemas/tracking.ts'
+
+type Tracked = Awaited<ReturnType<Messages['track']>> extends Result<infer T> ? T : never
+
+/** `GET /v1/messages/:id` */
+export function trackMessage(app: App, { messages }: ServiceDoors): void {
+  const schema = {
+    tags: ['Messages'],
+    summary: 'Track one message',
+    params: z.object({ id: z.string().describe('`msg_` id.') }),
+    response: { 200: tracking, ...bearerFailures('resource_not_found') }
+  }
+  app.get('/v1/messages/:id', { onRequest: may('messages:read'), schema }, async (request, reply) => {
+    const { id } = request.params
+    if (!isId('msg', id)) return refuse(reply, 'resource_not_found')
+    return answer(reply, await messages.track(callerOf(request), id), 200, showTracked)
+  })
+}
+
+function showTracked(message: Tracked): Tracked {
+  const { id, channelId, state, attempts, lastError, toAddress, traceId, createdAt, updatedAt, events } = message
+  return { id, channelId, state, attempts, lastError, toAddress, traceId, createdAt, updatedAt, events }
+}

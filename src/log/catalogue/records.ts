@@ -1,0 +1,141 @@
+import { z } from 'zod'
+import type {
+  AnchorKeyCreated,
+  AnchorWritten,
+  ContactKeyCreated,
+  DeliveriesSettled,
+  MessageReceived,
+  ReportHeld,
+  ReportSettled,
+  TenantKeysCreated
+} from '../../domain/record.ts'
+import { definitionsOf } from './definition.ts'
+import { base64, blindIndex, count, hex, id, text, time, word } from './fields.ts'
+
+type RecordEvent =
+  | MessageReceived
+  | ReportHeld
+  | ReportSettled
+  | TenantKeysCreated
+  | ContactKeyCreated
+  | AnchorKeyCreated
+  | AnchorWritten
+  | DeliveriesSettled
+
+const masterKeyId = hex(16).describe('which master key wrapped it, without telling the key')
+/** At most this many outcomes go into one `DeliveriesSettled`. */
+const OUTCOMES_MAX = 256
+
+const outcome = z.strictObject({
+  deliveryId: id('dlv'),
+  position: count.describe('position of the event that the delivery tells of'),
+  destinationId: id('whd'),
+  state: z.enum(['delivered', 'retrying', 'dead']),
+  attempt: count.min(1),
+  at: time,
+  status: z.int().nullable().describe('HTTP status, null when no answer came'),
+  error: z.string().nullable(),
+  durationMs: z.number().min(0),
+  nextAttemptAt: time.exactOptional()
+})
+
+export const recordDefinitions = definitionsOf<RecordEvent>()({
+  MessageReceived: {
+    stream: 'message-msg_…',
+    by: 'callback',
+    about: 'A contact wrote to a number. The derived id makes a repeated callback one event.',
+    data: z.strictObject({
+      messageId: id('msg'),
+      tenantId: id('tn'),
+      channelId: id('ch'),
+      channelKind: z.enum(['official', 'unofficial']),
+      contactId: id('ct'),
+      contentKind: word,
+      providerIdIndex: blindIndex,
+      quotedIndex: blindIndex.exactOptional().describe("of the quoted message's provider id"),
+      targetIndex: blindIndex.exactOptional().describe("of the provider id of a reaction's target")
+    }),
+    sealed: z.strictObject({
+      from: text(300),
+      providerId: text(1000),
+      message: z.unknown().describe('the content as received'),
+      profileName: z.string().exactOptional()
+    }),
+    key: 'contact'
+  },
+  ReportHeld: {
+    stream: 'inbox-ch_…',
+    by: 'callback',
+    about: 'A report whose provider id nobody knows yet. Paired with its send in either order.',
+    data: z.strictObject({
+      channelId: id('ch'),
+      providerIdIndex: blindIndex,
+      status: z.enum(['sent', 'delivered', 'read', 'failed']),
+      code: word.exactOptional(),
+      providerCode: text(200).exactOptional()
+    })
+  },
+  ReportSettled: {
+    stream: 'inbox-ch_…',
+    by: 'reactor',
+    about: 'That report was applied to its message.',
+    data: z.strictObject({ heldId: id('evt') })
+  },
+  TenantKeysCreated: {
+    stream: 'keys-tn_….<generation>',
+    by: 'keyring, cli',
+    about: "A tenant's own keys. The next generation is written under a new master key, then the old one is erased.",
+    data: z.strictObject({
+      tenantId: id('tn'),
+      generation: count.min(1),
+      wrapped: base64.describe('wrapped by the master key'),
+      masterKeyId
+    })
+  },
+  ContactKeyCreated: {
+    stream: 'keys-tn_….<blind index>.<generation>',
+    by: 'keyring',
+    about: "A contact's key. Erasing this stream makes all that is sealed under it unreadable for good.",
+    data: z.strictObject({
+      contactId: id('ct'),
+      tenantId: id('tn'),
+      index: z
+        .string()
+        .regex(/^[0-9a-hjkmnp-tv-z]{26}$/)
+        .meta({ title: 'blind index, 26 characters' }),
+      wrapped: base64.describe("wrapped by the tenant's key-encryption key")
+    }),
+    sealed: z.strictObject({ address: text(300).describe("digits, or the platform's user id") }),
+    key: 'contact'
+  },
+  AnchorKeyCreated: {
+    stream: 'keys-anchor',
+    by: 'anchors',
+    about: 'The key that signs the anchors.',
+    data: z.strictObject({
+      publicKey: text(1000),
+      wrapped: base64.describe('the private key, wrapped by the master key'),
+      masterKeyId
+    })
+  },
+  AnchorWritten: {
+    stream: 'anchors',
+    by: 'anchors',
+    about: 'Signs all events from one position to another, every 10 s of activity or 10,000 events.',
+    data: z.strictObject({
+      from: count.describe('position of the first event that it covers'),
+      to: count.describe('position of the last one'),
+      count,
+      rolling: text(200).describe('rolling hash over all events in log order'),
+      prefixes: z.array(z.string()),
+      publicKey: text(1000),
+      signature: text(1000)
+    })
+  },
+  DeliveriesSettled: {
+    stream: 'outcomes-<shard>-<yyyymmdd>',
+    by: 'deliverer',
+    about: `Outcomes of webhook attempts, at most ${OUTCOMES_MAX} together.`,
+    data: z.strictObject({ outcomes: z.array(outcome).min(1).max(OUTCOMES_MAX) })
+  }
+})

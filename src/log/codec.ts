@@ -1,0 +1,96 @@
+/**
+ * Between the domain's events and the log's bytes. An event is encoded once: a repeat of its append sends the same bytes.
+ * Body: `{"v":1,"data":{…},"sealed":"…"}`. Broker and provider time, tenant, trace, cause, source and subject stand in the metadata.
+ */
+import { createHash } from 'node:crypto'
+import type { Event } from '../domain/event.ts'
+import { timeOrderedId } from '../domain/ids.ts'
+import { catalogue } from './catalogue/catalogue.ts'
+import type { Keyring } from './keyring.ts'
+import type { EventMeta, NewEvent, RecordedEvent } from './port.ts'
+
+export type CommandContext = {
+  /** Belongs to one decider; the events' ids are derived from it (architecture, rule 2). */
+  readonly commandId: string
+  readonly tenant: string | null
+  readonly trace: string | null
+  readonly cause: string | null
+  readonly source: string
+}
+
+/** Same stream, command and index: same id, so that a repeated append is recognised. */
+export function eventId(stream: string, commandId: string, index: number, at: string): string {
+  const digest = createHash('sha256').update(`${stream}|${commandId}|${index}`).digest()
+  return timeOrderedId('evt', Date.parse(at), digest)
+}
+
+export type Body = { readonly v: number; readonly data: unknown; readonly sealed?: string }
+
+export async function encode(
+  keyring: Keyring,
+  stream: string,
+  events: readonly Event[],
+  context: CommandContext
+): Promise<NewEvent[]> {
+  const encoded: NewEvent[] = []
+  for (const [index, event] of events.entries()) {
+    const definition = catalogue.definition(event.type)
+    definition.data.parse(event.data)
+    const id = eventId(stream, context.commandId, index, event.at)
+    const body: { v: number; data: unknown; sealed?: string } = { v: definition.version, data: event.data }
+    let subject: string | undefined
+    if (event.sealed !== undefined && event.subject !== undefined) {
+      // A contact that was erased meanwhile has no key: the personal part is then left out, never written in clear.
+      const sealed = await keyring.seal(context.tenant, event.subject, event.sealed, id)
+      if (sealed !== null) body.sealed = sealed
+      subject = event.subject
+    }
+    const { tenant, trace, cause, source } = context
+    const meta: EventMeta = {
+      tenant,
+      trace,
+      cause,
+      source,
+      at: event.at,
+      ...(event.providerAt === undefined ? {} : { providerAt: event.providerAt }),
+      ...(subject === undefined ? {} : { subject })
+    }
+    encoded.push({ id, type: event.type, body: JSON.stringify(body), meta: JSON.stringify(meta) })
+  }
+  return encoded
+}
+
+/** An event as it was read back: its clear part, upcast to the newest version. */
+export type Decoded<E extends Event = Event> = E & {
+  readonly id: string
+  readonly position: number
+  readonly revision: number
+  readonly meta: EventMeta
+  readonly ciphertext: string | null
+}
+
+export function decode<E extends Event = Event>(recorded: RecordedEvent): Decoded<E> {
+  const body = JSON.parse(recorded.body) as Body
+  const meta = JSON.parse(recorded.meta) as EventMeta
+  return {
+    type: recorded.type,
+    at: meta.at,
+    ...(meta.providerAt === undefined ? {} : { providerAt: meta.providerAt }),
+    ...(meta.subject === undefined ? {} : { subject: meta.subject }),
+    data: catalogue.upcast(recorded.type, body.v, body.data),
+    id: recorded.id,
+    position: recorded.position,
+    revision: recorded.revision,
+    meta,
+    ciphertext: body.sealed ?? null
+  } as unknown as Decoded<E>
+}
+
+/** The sealed part in clear; null when there is none or its contact was erased. */
+export async function openSealed<S>(
+  keyring: Keyring,
+  event: Pick<Decoded, 'ciphertext' | 'subject' | 'meta' | 'id'>
+): Promise<S | null> {
+  if (event.ciphertext === null || event.subject === undefined) return null
+  return (await keyring.open(event.meta.tenant, event.subject, event.ciphertext, event.id)) as S | null
+}

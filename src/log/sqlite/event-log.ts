@@ -1,0 +1,56 @@
+import type { Clock } from '../clock.ts'
+import type { AppendResult, EventLog, Expected, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
+import type { Signal } from './follower.ts'
+import { createFollower } from './follower.ts'
+import type { Reader } from './reader.ts'
+
+export type EventLogParts = {
+  readonly reader: Reader
+  readonly grown: Signal
+  readonly clock: Clock
+  readonly append: (stream: string, expected: Expected, events: readonly NewEvent[]) => Promise<AppendResult>
+  readonly erase: (stream: string) => Promise<void>
+  /** Ends writing and reading, after the followers have stopped. */
+  readonly close: () => Promise<void>
+  readonly onProblem: (error: unknown) => void
+}
+
+/** The port over a reader of this thread and a writer that may live elsewhere. */
+export function createEventLog(parts: EventLogParts): EventLog {
+  const { reader, grown, clock, onProblem } = parts
+  const followers = new Set<Follower>()
+  let closing: Promise<void> | null = null
+
+  async function shut(): Promise<void> {
+    await Promise.all([...followers].map(follower => follower.close()))
+    await parts.close()
+  }
+
+  return {
+    append: parts.append,
+    async *read(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent> {
+      for (const page of reader.stream(stream, options)) yield* page
+    },
+    at: async position => reader.at(position),
+    follow(after, onPage) {
+      const follower = createFollower({ reader, grown, clock, after, onPage, onProblem })
+      const close = () => {
+        followers.delete(tracked)
+        return follower.close()
+      }
+      const tracked = { close }
+      followers.add(tracked)
+      return tracked
+    },
+    async erase(stream) {
+      await parts.erase(stream)
+      reader.forget(stream)
+    },
+    head: async () => reader.head(),
+    numberOf: stream => reader.numberOf(stream),
+    close: () => {
+      closing ??= shut()
+      return closing
+    }
+  }
+}

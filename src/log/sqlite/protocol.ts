@@ -1,0 +1,39 @@
+/** What the main thread and the log's thread say to each other. Other messages on the same port are left alone. */
+import type { AppendRequest } from '../append-request.ts'
+import type { AppendResult, Position } from '../port.ts'
+
+export type Answer = AppendResult | { readonly kind: 'unavailable'; readonly reason: string }
+
+export type ToThread =
+  | { readonly kind: 'log:hello' }
+  | { readonly kind: 'log:append'; readonly requests: readonly AppendRequest[] }
+  | { readonly kind: 'log:erase'; readonly id: number; readonly stream: string }
+  /** Ed25519, PKCS8 DER, base64: from now on anchors are written. */
+  | { readonly kind: 'log:anchor-with'; readonly privateKey: string }
+  | { readonly kind: 'log:close' }
+
+export type FromThread =
+  | { readonly kind: 'log:ready' }
+  | { readonly kind: 'log:failed'; readonly reason: string }
+  /** Answers come in the order of the requests; `head` is the newest durable position. */
+  | { readonly kind: 'log:committed'; readonly answers: readonly Answer[]; readonly head: Position }
+  | { readonly kind: 'log:erased'; readonly id: number; readonly problem: string | null }
+  | { readonly kind: 'log:anchor'; readonly line: string }
+  /** Something in the thread did not work, and is tried again. */
+  | { readonly kind: 'log:problem'; readonly reason: string }
+  | { readonly kind: 'log:closed' }
+
+/** A MessagePort, a Worker or `parentPort`. */
+export type Port = {
+  postMessage(message: unknown): void
+  on(event: string, listener: (value: unknown) => void): unknown
+  off(event: string, listener: (value: unknown) => void): unknown
+}
+
+export const isToThread = (message: unknown): message is ToThread => isOurs(message)
+export const isFromThread = (message: unknown): message is FromThread => isOurs(message)
+
+function isOurs(message: unknown): boolean {
+  if (typeof message !== 'object' || message === null || !('kind' in message)) return false
+  return typeof message.kind === 'string' && message.kind.startsWith('log:')
+}

@@ -1,0 +1,114 @@
+import type { Database } from 'better-sqlite3'
+import { LRUCache } from 'lru-cache'
+import type { Position, ReadOptions, RecordedEvent } from '../port.ts'
+import { streamFinder } from './heads.ts'
+
+export const PAGE_EVENTS = 500
+/** Stream numbers that stay in memory, about 150 bytes each. */
+const MAX_KNOWN_NUMBERS = 50_000
+
+/** Everything that is ever read from a log file, on a connection of any thread. Synchronous, a page at a time. */
+export type Reader = {
+  /** The next events after a position in log order; `to` is how far they reach, erased events included. */
+  scan(after: Position, limit: number): { readonly events: RecordedEvent[]; readonly to: Position }
+  /** Like `scan`, but empty only at the end of the log. */
+  page(after: Position, limit: number): RecordedEvent[]
+  /** Hashes in log order, of erased events too. */
+  hashes(after: Position, limit: number): HashRow[]
+  stream(name: string, options?: ReadOptions): Generator<RecordedEvent[]>
+  /** The stream's newest event. */
+  newest(name: string): RecordedEvent | null
+  at(position: Position): RecordedEvent | null
+  head(): Position
+  numberOf(name: string): number | null
+  /** Forgets the number of an erased stream. */
+  forget(name: string): void
+}
+
+export type HashRow = { readonly position: Position; readonly stream: string; readonly hash: string }
+
+type Row = Omit<RecordedEvent, 'stream'> & { readonly stream: string | null; readonly erased: number | null }
+
+const COLUMNS = `e.position, s.name AS stream, e.stream_no AS streamNo, e.revision, e.id, e.type, e.body, e.meta,
+  lower(hex(e.hash)) AS hash, s.erased FROM events e LEFT JOIN streams s ON s.no = e.stream_no`
+
+export function createReader(db: Database): Reader {
+  const after = db.prepare<[number, number], Row>(`SELECT ${COLUMNS} WHERE e.position > ? ORDER BY e.position LIMIT ?`)
+  const one = db.prepare<[number], Row>(`SELECT ${COLUMNS} WHERE e.position = ?`)
+  const forwards = db.prepare<[number, number, number], Row>(
+    `SELECT ${COLUMNS} WHERE e.stream_no = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`
+  )
+  const backwards = db.prepare<[number, number, number], Row>(
+    `SELECT ${COLUMNS} WHERE e.stream_no = ? AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`
+  )
+  const hashes = db.prepare<[number, number], HashRow>(
+    `SELECT e.position, s.name AS stream, lower(hex(e.hash)) AS hash
+     FROM events e LEFT JOIN streams s ON s.no = e.stream_no WHERE e.position > ? ORDER BY e.position LIMIT ?`
+  )
+  const newest = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
+  const findStream = streamFinder(db)
+  const numbers = new LRUCache<string, number>({ max: MAX_KNOWN_NUMBERS })
+
+  function scan(position: Position, limit: number) {
+    const rows = after.all(position, limit)
+    return { events: rows.flatMap(recorded), to: rows.at(-1)?.position ?? position }
+  }
+
+  function page(position: Position, limit: number): RecordedEvent[] {
+    for (let from = position; ; ) {
+      const { events, to } = scan(from, limit)
+      if (events.length > 0 || to === from) return events
+      from = to
+    }
+  }
+
+  function numberOf(name: string): number | null {
+    const known = numbers.get(name)
+    if (known !== undefined) return known
+    const found = findStream(name)
+    if (!found || found.erased) return null
+    numbers.set(name, found.no)
+    return found.no
+  }
+
+  function* stream(name: string, options: ReadOptions = {}): Generator<RecordedEvent[]> {
+    const no = numberOf(name)
+    const up = options.direction !== 'backwards'
+    let from = options.from ?? (up ? 0 : Number.MAX_SAFE_INTEGER)
+    let left = options.limit ?? Number.POSITIVE_INFINITY
+    while (no !== null && left > 0) {
+      const rows = (up ? forwards : backwards).all(no, from, Math.min(left, PAGE_EVENTS))
+      const last = rows.at(-1)
+      if (!last) return
+      yield rows.flatMap(recorded)
+      if (rows.length < PAGE_EVENTS) return
+      left -= rows.length
+      from = last.revision + (up ? 1 : -1)
+    }
+  }
+
+  return {
+    scan,
+    page,
+    hashes: (position, limit) => hashes.all(position, limit),
+    stream,
+    newest(name) {
+      const page = stream(name, { direction: 'backwards', limit: 1 }).next()
+      return page.done ? null : (page.value[0] ?? null)
+    },
+    at(position) {
+      const row = one.get(position)
+      return row ? (recorded(row)[0] ?? null) : null
+    },
+    head: () => newest.get() ?? 0,
+    numberOf,
+    forget: name => numbers.delete(name)
+  }
+}
+
+/** The event of a row; nothing when its stream was erased. */
+function recorded(row: Row): RecordedEvent[] {
+  const { erased, stream, ...rest } = row
+  if (stream === null) throw new Error(`the event log is damaged: event ${row.position} belongs to no stream`)
+  return erased ? [] : [{ ...rest, stream }]
+}

@@ -1,0 +1,139 @@
+import type { Database } from 'better-sqlite3'
+import type { AppendRequest } from '../append-request.ts'
+import { problemOf } from '../append-request.ts'
+import { chainHash, NO_HASH } from '../hash-chain.ts'
+import type { AppendResult, NewEvent, Position } from '../port.ts'
+import { MAX_APPENDS_PER_COMMIT, NO_STREAM } from '../port.ts'
+import type { Head, Heads } from './heads.ts'
+import { createHeads } from './heads.ts'
+import type { Reader } from './reader.ts'
+import { createReader } from './reader.ts'
+import { openForWriting, unavailable } from './schema.ts'
+
+/** The one writer of a log file. Synchronous: it lives in a thread of its own, or in a test. */
+export type Writer = {
+  /**
+   * Commits the group with one fsync, and answers each append by itself, in order: a conflict, an erased stream or an
+   * invalid append leaves no row and does not touch its neighbours. Throws LogUnavailable when nothing was written.
+   */
+  commit(group: readonly AppendRequest[]): AppendResult[]
+  /** Takes the content of a stream out of the tables. It is off the disk only when `scrub` has answered true. */
+  erase(stream: string): void
+  /** Empties the write-ahead log. False when a reader is in the way: try again. */
+  scrub(): boolean
+  /** Reads on the writer's own connection, outside of commits. */
+  readonly reader: Reader
+  close(): void
+}
+
+/** `file` may be ':memory:'. Throws LogUnavailable when it cannot be opened for writing. */
+export function openWriter({ file }: { readonly file: string }): Writer {
+  const db = openForWriting(file)
+  const heads = createHeads(db)
+  const append = appender(db, heads)
+  const blank = db.prepare(`UPDATE events SET id = '', type = '', body = '', meta = '' WHERE stream_no = ?`)
+  const begin = db.prepare('BEGIN IMMEDIATE')
+  const end = db.prepare('COMMIT')
+
+  function inTransaction<T>(work: () => T): T {
+    try {
+      begin.run()
+      const result = work()
+      end.run()
+      return result
+    } catch (error) {
+      heads.forget()
+      if (db.open && db.inTransaction) db.exec('ROLLBACK')
+      throw unavailable(error, file)
+    }
+  }
+
+  return {
+    commit(group) {
+      if (group.length > MAX_APPENDS_PER_COMMIT) throw new RangeError('too many appends for one commit')
+      return inTransaction(() => group.map(append))
+    },
+    erase(stream) {
+      inTransaction(() => {
+        const head = heads.find(stream)
+        if (head?.erased) return
+        if (head) blank.run(head.no)
+        heads.bury(stream, head)
+      })
+    },
+    scrub() {
+      try {
+        return isEmptied(db.pragma('wal_checkpoint(TRUNCATE)'))
+      } catch (error) {
+        throw unavailable(error, file)
+      }
+    },
+    reader: createReader(db),
+    close: () => void db.close()
+  }
+}
+
+const isEmptied = (answer: unknown): boolean => Array.isArray(answer) && answer[0]?.busy === 0
+
+/** Appends one request inside the open transaction. */
+function appender(db: Database, heads: Heads): (request: AppendRequest) => AppendResult {
+  const insert = db.prepare(
+    'INSERT INTO events (stream_no, revision, hash, id, type, body, meta) VALUES (?, ?, ?, ?, ?, ?, ?)'
+  )
+  const repeat = repeatFinder(db)
+
+  return request => {
+    const reason = problemOf(request)
+    if (reason) return { kind: 'invalid', reason }
+    const { stream, expected, events } = request
+    const head = heads.find(stream)
+    if (head?.erased) return { kind: 'deleted' }
+    const newest = head?.revision ?? NO_STREAM
+    if (expected < newest && head) return repeat(head, request) ?? { kind: 'conflict', revision: newest }
+    if (expected !== newest) return { kind: 'conflict', revision: newest }
+
+    const hashes = chain(head?.hash ?? NO_HASH, stream, newest, events)
+    const revision = newest + events.length
+    const lastHash = hashes.at(-1) ?? NO_HASH
+    const no = head ? head.no : heads.create(stream, revision, lastHash).no
+    if (head) heads.move(stream, head, revision, lastHash)
+    let position: Position = 0
+    for (const [index, event] of events.entries()) {
+      const hash = Buffer.from(hashes[index] ?? '', 'hex')
+      const row = insert.run(no, newest + 1 + index, hash, event.id, event.type, event.body, event.meta)
+      position = Number(row.lastInsertRowid)
+    }
+    return { kind: 'appended', position, revision, repeated: false }
+  }
+}
+
+function chain(previous: string, stream: string, newest: number, events: readonly NewEvent[]): string[] {
+  let hash = previous
+  return events.map((event, index) => {
+    hash = chainHash(hash, stream, newest + 1 + index, event)
+    return hash
+  })
+}
+
+type Stored = { readonly position: number; readonly revision: number; readonly id: string; readonly hash: string }
+
+/**
+ * Recognises an append whose answer was lost: the same ids stand right after `expected`. The chain tells whether their
+ * content is the same too, byte for byte.
+ */
+function repeatFinder(db: Database): (head: Head, request: AppendRequest) => AppendResult | null {
+  const select = db.prepare<[number, number, number], Stored>(
+    `SELECT position, revision, id, lower(hex(hash)) AS hash FROM events
+     WHERE stream_no = ? AND revision >= ? ORDER BY revision LIMIT ?`
+  )
+  return (head, { stream, expected, events }) => {
+    const rows = select.all(head.no, Math.max(expected, 0), events.length + (expected < 0 ? 0 : 1))
+    const previous = expected < 0 ? NO_HASH : rows.shift()?.hash
+    const last = rows.at(-1)
+    if (!last || previous === undefined || rows.length < events.length) return null
+    if (rows.some((row, index) => row.id !== events[index]?.id)) return null
+    if (chain(previous, stream, expected, events).at(-1) !== last.hash)
+      return { kind: 'invalid', reason: 'an event with this id stands there already, with another content' }
+    return { kind: 'appended', position: last.position, revision: last.revision, repeated: true }
+  }
+}

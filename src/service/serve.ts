@@ -1,0 +1,93 @@
+/** Start and stop of a node, in order: storage, service, listeners, workers; and back. */
+import { pino } from 'pino'
+import { systemClock } from '../actors/clock.ts'
+import { newId } from '../actors/core.ts'
+import { type Settings, urlOfListener } from '../config/settings.ts'
+import { createApp } from '../http/app.ts'
+import { openControlSocket } from './control-socket.ts'
+import { type Demo, prepareDemo } from './demo.ts'
+import { type Sandbox, startSandbox } from './sandbox.ts'
+import { createService, type Platforms } from './service.ts'
+import { openStorage, StartRefused } from './storage.ts'
+import { version } from './version.ts'
+
+export type Running = {
+  readonly url: string
+  readonly sandbox: Sandbox | null
+  readonly demo: Demo | null
+  readonly anchorKey: string
+  /** Stops accepting, finishes what is in flight, closes the log. */
+  stop(): Promise<void>
+}
+
+export async function serve(settings: Settings): Promise<Running> {
+  if (settings.storage.eventStoreUrl !== null)
+    throw new StartRefused('EVENTSTORE_URL is set, but this version has the embedded log only')
+  const logger = createLogger(settings)
+  const storage = await openStorage(settings, logger)
+  const sandbox = settings.providers.sandbox ? await startSandbox(storage.master.derive('sandbox')) : null
+  let url = ''
+  const publicUrl = (): string => settings.listen.publicUrl ?? url
+  const service = createService(settings, storage, platformsOf(settings, sandbox, publicUrl), logger)
+  const app = createApp({
+    doors: service.doors,
+    logger,
+    now: Date.now,
+    newTraceId: () => newId('tr', { clock: systemClock }),
+    publicUrl: settings.listen.publicUrl ?? urlOfListener(settings.listen.host, settings.listen.port),
+    version,
+    requestLimitPerMinute: settings.requestLimitPerMinute
+  })
+  const { host, port } = settings.listen
+  try {
+    await app.listen({ host, port })
+  } catch (error) {
+    await sandbox?.close()
+    await service.stop()
+    throw new StartRefused(`cannot listen on ${host}:${port}: ${error instanceof Error ? error.message : error}`)
+  }
+  const address = app.server.address()
+  url = urlOfListener(host, typeof address === 'object' && address !== null ? address.port : port)
+  await service.start()
+  const control = await openControlSocket(settings.storage.dataDir, service.keys, logger)
+  let demo: Demo | null = null
+  if (sandbox) {
+    await sandbox.callBack(url)
+    demo = await prepareDemo(service)
+  }
+  return {
+    url,
+    sandbox,
+    demo,
+    anchorKey: storage.anchors.publicKey,
+    async stop() {
+      control.close()
+      await app.close()
+      await service.stop()
+      await sandbox?.close()
+    }
+  }
+}
+
+function createLogger(settings: Settings): pino.Logger {
+  const options = { level: settings.logLevel, base: { node: settings.nodeId } }
+  if (!process.stdout.isTTY) return pino(options)
+  return pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,node' } } })
+}
+
+function platformsOf(settings: Settings, sandbox: Sandbox | null, publicUrl: () => string): Platforms {
+  if (sandbox) return { ...sandbox.platforms, publicUrl }
+  const { official, unofficial } = settings.providers
+  return {
+    officialBaseUrl: official.apiBaseUrl ?? '',
+    appSecret: official.appSecret,
+    verifyToken: official.verifyToken,
+    pool: unofficial.instances.map(({ baseUrl, apiKey, engine, capacity }) => ({
+      baseUrl,
+      apiKey: apiKey ?? null,
+      engine,
+      capacity
+    })),
+    publicUrl
+  }
+}

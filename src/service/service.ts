@@ -1,0 +1,226 @@
+/** The service, wired: storage below, actors and reactors on it, the doors that HTTP and the command line use. */
+import { randomBytes } from 'node:crypto'
+import { createAdmission } from '../actors/admission.ts'
+import { createAggregates, streamOf } from '../actors/aggregates.ts'
+import { systemClock } from '../actors/clock.ts'
+import { type Core, type Logger, newId } from '../actors/core.ts'
+import { createDeliverer } from '../actors/deliverer.ts'
+import { createDestinations } from '../actors/destinations.ts'
+import { createDispatcher } from '../actors/dispatcher.ts'
+import { createInstancePool, type PoolInstance } from '../actors/instance-pool.ts'
+import { callbackKey, createIntake } from '../actors/intake.ts'
+import { createKeys } from '../actors/keys.ts'
+import { createLines } from '../actors/lines.ts'
+import { nactMailboxes } from '../actors/mailbox.ts'
+import { createNumbers } from '../actors/numbers.ts'
+import { createOwnWrites } from '../actors/own-writes.ts'
+import { createPairing } from '../actors/pairing.ts'
+import { createReactor } from '../actors/reactor.ts'
+import { createReports } from '../actors/reports.ts'
+import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
+import { createTracking } from '../actors/tracking.ts'
+import type { Settings } from '../config/settings.ts'
+import { createOfficialConnector } from '../connectors/official/connector.ts'
+import { createUnofficialConnector } from '../connectors/unofficial/connector.ts'
+import { createGuard } from '../connectors/webhook/guard.ts'
+import { createWebhookPoster } from '../connectors/webhook/post.ts'
+import type { ServiceDoors } from '../http/ports.ts'
+import type { Storage } from './storage.ts'
+import { version } from './version.ts'
+
+/** Where the platforms are: from the settings, or the sandbox. */
+export type Platforms = {
+  readonly officialBaseUrl: string
+  readonly appSecret: string | null
+  readonly verifyToken: string | null
+  readonly pool: readonly PoolInstance[]
+  /** Address that platforms call back. */
+  readonly publicUrl: () => string
+}
+
+export type Service = {
+  readonly doors: ServiceDoors
+  readonly keys: ReturnType<typeof createKeys>
+  readonly numbers: ReturnType<typeof createNumbers>
+  /** Id of the tenant of this name, null when there is none. */
+  tenantNamed(name: string): string | null
+  newTrace(): string
+  /** Waits for the views, settles what an earlier process left, then starts the workers. */
+  start(): Promise<void>
+  /** Workers first: what is in flight is recorded before the log closes. */
+  stop(): Promise<void>
+}
+
+/** Posts in flight to one destination. */
+const DELIVERIES_AT_ONCE = 16
+/** The views may have a long history to catch up with at the first start of a new version. */
+const CATCH_UP_STEP_MS = 1_000
+
+export function createService(settings: Settings, storage: Storage, platforms: Platforms, logger: Logger): Service {
+  const { log, keyring, views } = storage
+  const clock = systemClock
+  const own = createOwnWrites(views)
+  const mailboxes = nactMailboxes(error => logger.error({ err: error }, 'an actor crashed'))
+  const aggregates = createAggregates({
+    log,
+    keyring,
+    clock,
+    mailboxes,
+    shared: false,
+    onAppended: own.wrote,
+    onCrash: (error, stream) =>
+      logger.error({ err: error, stream }, 'a command crashed; the actor starts again from its stream')
+  })
+  const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
+  const core: Core = { log, keyring, views, aggregates, own, clock, logger, processId }
+
+  const { messaging, providers, webhooks } = settings
+  const official = createOfficialConnector({ baseUrl: platforms.officialBaseUrl, timeoutMs: providers.timeoutMs })
+  const unofficial = createUnofficialConnector({ timeoutMs: providers.timeoutMs })
+  const guard = createGuard({ allowedCidrs: webhooks.allowedCidrs })
+  const poster = createWebhookPoster({
+    guard,
+    timeoutMs: webhooks.timeoutMs,
+    userAgent: `ledgerline/${version}`,
+    maxConnectionsPerOrigin: DELIVERIES_AT_ONCE,
+    ...(webhooks.sourceAddress === null ? {} : { sourceAddress: webhooks.sourceAddress })
+  })
+  const pool = createInstancePool({
+    instances: platforms.pool,
+    unofficial,
+    allowedBaseUrls: providers.allowedBaseUrls
+  })
+  const lines = createLines(core, pool.apiKey)
+  const reports = createReports(core)
+  const callbackRoot = providers.unofficial.webhookSecret
+    ? Buffer.from(providers.unofficial.webhookSecret)
+    : storage.master.derive('unofficial callbacks')
+
+  const numbers = createNumbers({
+    core,
+    official,
+    view: { quarantineOn: messaging.quarantineMs > 0, rateLimitPerMinute: messaging.rateLimitPerMinute },
+    quarantineMs: messaging.quarantineMs,
+    endSession(row, how) {
+      const ended = async (): Promise<void> => {
+        const line = await lines.of(await aggregates.channels.read(streamOf.channel(row.id)))
+        if (line?.kind === 'unofficial') await (how === 'stop' ? unofficial.stop(line) : unofficial.erase(line))
+        if (how === 'erase') pool.release(row.id)
+      }
+      ended().catch(error => logger.warn({ err: error, channelId: row.id }, 'a session could not be ended'))
+    }
+  })
+  const pairing = createPairing({
+    core,
+    unofficial,
+    numbers,
+    pool,
+    ttlMs: messaging.attemptTtlMs,
+    callback: reference => ({
+      url: `${platforms.publicUrl()}/webhooks/unofficial/${reference}`,
+      key: callbackKey(callbackRoot, reference)
+    })
+  })
+  const supervisor: Supervisor = createSupervisor({
+    core,
+    lines,
+    unofficial,
+    pairing,
+    pollMs: providers.unofficial.sessionPollMs,
+    graceMs: providers.unofficial.sessionDownGraceMs
+  })
+  const intake = createIntake({
+    core,
+    lines,
+    reports,
+    sessions: supervisor,
+    appSecret: platforms.appSecret,
+    verifyToken: platforms.verifyToken,
+    callbackRoot
+  })
+  const dispatcher = createDispatcher({
+    core,
+    lines,
+    official,
+    unofficial,
+    policy: {
+      maxAttempts: messaging.maxAttempts,
+      backoffMs: messaging.backoffMs,
+      indeterminateTimeoutMs: messaging.indeterminateTimeoutMs
+    },
+    concurrency: { official: messaging.concurrencyOfficial, unofficial: messaging.concurrencyUnofficial },
+    rateLimitPerMinute: messaging.rateLimitPerMinute,
+    providerTimeoutMs: providers.timeoutMs,
+    random: Math.random,
+    onAccepted(channelId, messageId, index, position) {
+      reports
+        .accepted(channelId, messageId, index, position)
+        .catch(error => logger.warn({ err: error, messageId }, 'held reports wait for the next start'))
+    }
+  })
+  const deliverer = createDeliverer({
+    core,
+    poster,
+    retryMs: webhooks.retryMs,
+    concurrency: DELIVERIES_AT_ONCE,
+    random: Math.random
+  })
+  const destinations = createDestinations(core, guard)
+  const reactor = createReactor({ core, numbers, pairing, destinations })
+  const keys = createKeys(core)
+  let ready = false
+
+  const doors: ServiceDoors = {
+    messages: { send: createAdmission(core).send, track: createTracking(core).track },
+    channels: numbers,
+    attempts: pairing,
+    webhooks: destinations,
+    keys,
+    callbacks: intake,
+    health: {
+      notReady: () => storage.trouble() ?? (ready ? null : 'views are catching up with the log'),
+      facts: () => ({ sandbox: providers.sandbox, position: views.position(), nodeId: settings.nodeId })
+    }
+  }
+
+  async function placeSessions(): Promise<void> {
+    for (const attemptId of views.liveAttempts()) {
+      const { session } = await aggregates.attempts.read(streamOf.attempt(attemptId))
+      if (session) pool.occupy(attemptId, session.baseUrl)
+    }
+    for (const channelId of views.channelIds()) {
+      const { session } = await aggregates.channels.read(streamOf.channel(channelId))
+      if (session) pool.occupy(channelId, session.baseUrl)
+    }
+  }
+
+  return {
+    doors,
+    keys,
+    numbers,
+    tenantNamed: views.tenantByName,
+    newTrace: () => newId('tr', core),
+    async start() {
+      const head = await log.head()
+      while (!(await views.caughtUp(head, CATCH_UP_STEP_MS))) {
+        const trouble = storage.trouble()
+        if (trouble) throw new Error(trouble)
+      }
+      await placeSessions()
+      await dispatcher.start()
+      await reports.recover()
+      deliverer.start()
+      reactor.start()
+      supervisor.start()
+      ready = true
+    },
+    async stop() {
+      ready = false
+      await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop()])
+      await aggregates.stop()
+      mailboxes.stop()
+      await Promise.all([official.close(), unofficial.close(), poster.close()])
+      await storage.close()
+    }
+  }
+}

@@ -1,0 +1,134 @@
+/** Every route behind a Bearer key, as clients know it. */
+import type { Permission } from '../../src/domain/tenant.ts'
+import { id } from './stub-doors.ts'
+
+export type Route = {
+  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  /** `{}` stands for the id. */
+  readonly path: string
+  readonly permission: Permission
+  readonly prefix?: string
+  readonly notFound?: string
+  readonly body?: Readonly<Record<string, unknown>>
+  /** Paths that must be there. */
+  readonly required?: readonly string[]
+  readonly success: number
+  readonly door: string
+  readonly isList?: 'cursor' | 'before'
+}
+
+export const SEND_BODY = {
+  to: '5511987654321',
+  content: { kind: 'text', text: 'hello' },
+  idempotencyKey: 'order-1',
+  metadata: { order: '1' }
+}
+const channel = { prefix: 'ch', notFound: 'channel_not_found' }
+const attempt = { prefix: 'cxn', notFound: 'channel_not_found' }
+const destination = { prefix: 'whd', notFound: 'resource_not_found' }
+const read = { method: 'GET', permission: 'channels:read', success: 200 } as const
+const write = { permission: 'channels:write', success: 200 } as const
+const hooks = { permission: 'webhooks:read', success: 200 } as const
+
+export const ROUTES: readonly Route[] = [
+  {
+    method: 'POST',
+    path: '/v1/channels/{}/messages',
+    permission: 'messages:send',
+    ...channel,
+    body: SEND_BODY,
+    required: ['to', 'content', 'idempotencyKey'],
+    success: 202,
+    door: 'messages.send'
+  },
+  {
+    method: 'GET',
+    path: '/v1/messages/{}',
+    permission: 'messages:read',
+    prefix: 'msg',
+    notFound: 'resource_not_found',
+    success: 200,
+    door: 'messages.track'
+  },
+  {
+    method: 'POST',
+    path: '/v1/channels',
+    permission: 'channels:write',
+    body: {
+      provider: 'official_platform',
+      kind: 'official',
+      label: 'Shop',
+      credentials: { phoneNumberId: '1001', wabaId: '2002', accessToken: 'token' }
+    },
+    required: ['provider', 'kind', 'credentials'],
+    success: 201,
+    door: 'channels.createOfficial'
+  },
+  { ...read, path: '/v1/channels', door: 'channels.list', isList: 'cursor' },
+  { ...read, path: '/v1/channels/{}', ...channel, door: 'channels.read' },
+  { ...read, path: '/v1/channels/{}/events', ...channel, door: 'channels.audit', isList: 'before' },
+  {
+    ...write,
+    method: 'PATCH',
+    path: '/v1/channels/{}',
+    ...channel,
+    body: { label: 'New' },
+    required: ['label'],
+    door: 'channels.rename'
+  },
+  { ...write, method: 'DELETE', path: '/v1/channels/{}', ...channel, door: 'channels.remove' },
+  { ...write, method: 'POST', path: '/v1/channels/{}/disconnect', ...channel, door: 'channels.disconnect' },
+  {
+    ...write,
+    method: 'POST',
+    path: '/v1/channels/connect',
+    body: { label: 'Desk', riskAcceptance: { termsVersion: 'unofficial-v1' } },
+    required: [],
+    success: 201,
+    door: 'attempts.start'
+  },
+  { ...read, path: '/v1/channels/connect/{}', ...attempt, door: 'attempts.poll' },
+  { ...write, method: 'DELETE', path: '/v1/channels/connect/{}', ...attempt, door: 'attempts.cancel' },
+  {
+    method: 'POST',
+    path: '/v1/webhooks/destinations',
+    permission: 'webhooks:write',
+    body: { url: 'https://receiver.example/hook' },
+    required: ['url'],
+    success: 201,
+    door: 'webhooks.createDestination'
+  },
+  { ...hooks, method: 'GET', path: '/v1/webhooks/destinations', door: 'webhooks.destinations' },
+  { ...hooks, method: 'GET', path: '/v1/webhooks/destinations/{}', ...destination, door: 'webhooks.destination' },
+  {
+    method: 'DELETE',
+    path: '/v1/webhooks/destinations/{}',
+    permission: 'webhooks:write',
+    ...destination,
+    success: 204,
+    door: 'webhooks.removeDestination'
+  },
+  { ...hooks, method: 'GET', path: '/v1/webhooks/deliveries', door: 'webhooks.deliveries', isList: 'cursor' },
+  {
+    method: 'POST',
+    path: '/v1/keys',
+    permission: 'keys:write',
+    body: { name: 'second', permissions: ['keys:write'] },
+    required: ['name'],
+    success: 201,
+    door: 'keys.create'
+  },
+  { method: 'GET', path: '/v1/keys', permission: 'keys:write', success: 200, door: 'keys.list' },
+  {
+    method: 'DELETE',
+    path: '/v1/keys/{}',
+    permission: 'keys:write',
+    prefix: 'key',
+    notFound: 'resource_not_found',
+    success: 204,
+    door: 'keys.revoke'
+  }
+]
+
+export const nameOf = (route: Route): string => `${route.method} ${route.path}`
+export const addressOf = (route: Route, fill = '0'): string => route.path.replace('{}', id(route.prefix ?? '', fill))
