@@ -70,16 +70,3 @@ export type DeliveriesSettled = Event<'DeliveriesSettled', { readonly outcomes: 
 
 /** `tenant-tn_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
 export type ContactErased = Event<'ContactErased', { readonly contactId: string; readonly tenantId: string }>
-/** `anchors`: signs a rolling hash over all events from one position to another. */
-export type AnchorWritten = Event<
-  'AnchorWritten',
-  {
-    readonly from: number
-    readonly to: number
-    readonly count: number
-    readonly rolling: string
-    readonly prefixes: readonly string[]
-    readonly publicKey: string
-    readonly signature: string
-  }
->

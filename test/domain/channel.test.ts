@@ -206,6 +206,15 @@ t.test('what may leave and what is refused', async t => {
   t.strictSame(whether(born, down(1), reconnected(2)), { opens: at(10), refusal: null }, 'back: no trouble is left')
 })
 
+t.test('the platform’s own word for a restriction can be recorded', async t => {
+  const event: ChannelEvent = {
+    type: 'ChannelRestricted',
+    at: at(2),
+    data: { code: 'RESTRICTED_BIZ_INITIATED_MESSAGING' }
+  }
+  t.doesNotThrow(() => mustBeWritable(event))
+})
+
 t.test('restriction and containment end by themselves', async t => {
   const state = fold(channel, [contained, restricted(at(60))])
   t.ok(isRestricted(state, at(59)))

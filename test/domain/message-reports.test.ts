@@ -120,6 +120,12 @@ const reported: Rows = [
     expect: [noted(5, 'sent', 'late', { providerAt: at(1) })]
   },
   {
+    line: 'delivered: the first sent report is late, although the answer had accepted',
+    given: [...accepted, delivered(3)],
+    when: report(5, 'sent', { providerAt: at(2) }),
+    expect: [noted(5, 'sent', 'late', { providerAt: at(2) })]
+  },
+  {
     line: 'read: delivered is late',
     given: [...accepted, read(3)],
     when: report(5, 'delivered'),

@@ -8,8 +8,13 @@ export type Answer = {
   readonly status: number
   readonly headers: Readonly<Record<string, string | string[] | undefined>>
   readonly text: string
-  // biome-ignore lint/suspicious/noExplicitAny: tests read answers of every shape.
-  readonly json: any
+  readonly json: Readonly<Record<string, unknown>>
+}
+type Failure = {
+  readonly code: string
+  readonly message: string
+  readonly traceId: string
+  readonly details?: readonly { readonly path: string; readonly message: string }[]
 }
 export type Ask = {
   readonly method?: string
@@ -52,17 +57,17 @@ async function send(base: string, { method = 'GET', path, key = KEYS.full, body,
   })
   const text = await answer.body.text()
   const isJson = String(answer.headers['content-type']).startsWith('application/json')
-  return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : undefined }
+  return { status: answer.statusCode, headers: answer.headers, text, json: isJson ? JSON.parse(text) : {} }
 }
 
 /** The refusal is exactly this one, in the body that every refusal has. */
 export function assertRefusal(t: Test, answer: Answer, status: number, code: string, paths?: readonly string[]): void {
   t.equal(answer.status, status, `status ${status}, body ${answer.text.slice(0, 200)}`)
-  const { error, ...others } = answer.json ?? {}
+  const { error, ...others } = answer.json as { readonly error?: Failure }
   t.strictSame(others, {}, 'nothing beside the error')
   t.equal(error?.code, code)
-  t.ok(typeof error?.message === 'string' && error.message.length > 0, 'a message for people')
-  t.match(error?.traceId, /^tr_[0-9a-z]{26}$/)
+  t.ok(error?.message, 'a message for people')
+  t.match(String(error?.traceId), /^tr_[0-9a-z]{26}$/)
   t.equal(answer.headers['x-trace-id'], error?.traceId, 'the trace id is in the header too')
   const known = ['code', 'message', 'traceId', 'details']
   t.strictSame(
@@ -71,5 +76,5 @@ export function assertRefusal(t: Test, answer: Answer, status: number, code: str
     'nothing else in the error'
   )
   if (paths === undefined) return
-  t.strictSame(error?.details?.map((detail: { path: string }) => detail.path).sort(), [...paths].sort())
+  t.strictSame(error?.details?.map(detail => detail.path).sort(), [...paths].sort())
 }

@@ -14,9 +14,9 @@ export function officialCallbacks(app: App, { callbacks }: ServiceDoors): void {
     summary: 'Handshake of the official platform',
     security: [],
     querystring: z.object({
-      'hub.mode': z.unknown().describe('`subscribe`'),
-      'hub.verify_token': z.unknown().describe('A verify token of this service.'),
-      'hub.challenge': z.unknown().describe('Echoed.')
+      'hub.mode': z.unknown().optional().describe('`subscribe`'),
+      'hub.verify_token': z.unknown().optional().describe('A verify token of this service.'),
+      'hub.challenge': z.unknown().optional().describe('Echoed.')
     }),
     response: {
       200: { description: 'The challenge.', content: { 'text/plain': { schema: z.string() } } },

@@ -117,7 +117,10 @@ export const channelDefinitions = definitionsOf<ChannelEvent>()({
     stream,
     by: 'callback, dispatcher',
     about: 'The platform blocks conversations with new contacts.',
-    data: z.strictObject({ code: word, until: time.exactOptional().describe('absent: until the platform lifts it') })
+    data: z.strictObject({
+      code: text(100).describe("our word, or the platform's own"),
+      until: time.exactOptional().describe('absent: until the platform lifts it')
+    })
   },
   ChannelRestrictionLifted: { stream, by: 'callback', about: 'The platform lifted the restriction.', data: nothing },
   ChannelQuarantineReleased: {

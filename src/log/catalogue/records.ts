@@ -1,7 +1,7 @@
 import { z } from 'zod'
+import type { Event } from '../../domain/event.ts'
 import type {
   AnchorKeyCreated,
-  AnchorWritten,
   ContactKeyCreated,
   DeliveriesSettled,
   MessageReceived,
@@ -9,6 +9,7 @@ import type {
   ReportSettled,
   TenantKeysCreated
 } from '../../domain/record.ts'
+import type { Anchor } from '../anchors.ts'
 import { definitionsOf } from './definition.ts'
 import { base64, blindIndex, count, hex, id, text, time, word } from './fields.ts'
 
@@ -19,7 +20,7 @@ type RecordEvent =
   | TenantKeysCreated
   | ContactKeyCreated
   | AnchorKeyCreated
-  | AnchorWritten
+  | Event<'AnchorWritten', Anchor>
   | DeliveriesSettled
 
 const masterKeyId = hex(16).describe('which master key wrapped it, without telling the key')
@@ -125,11 +126,14 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
     data: z.strictObject({
       from: count.describe('position of the first event that it covers'),
       to: count.describe('position of the last one'),
-      count,
-      rolling: text(200).describe('rolling hash over all events in log order'),
-      prefixes: z.array(z.string()),
-      publicKey: text(1000),
-      signature: text(1000)
+      count: count.min(1).describe('how many events'),
+      rolling: hex(64).describe(
+        "SHA-256 over the rolling hash of the anchor before and each event's position and hash"
+      ),
+      prefixes: z.string().describe("the first four bytes of each event's hash, base64"),
+      previous: z.string().describe('signature of the anchor before, empty for the first one'),
+      publicKey: base64.describe('Ed25519 key in SPKI DER'),
+      signature: base64.describe('Ed25519')
     })
   },
   DeliveriesSettled: {
