@@ -2,13 +2,14 @@
  * Admission: a send becomes a durable `MessageQueued`, or a refusal that leaves no trace (channel-service, send rules).
  * 202 goes out after this resolves; nothing but the append is awaited on the way.
  */
+import { setImmediate } from 'node:timers/promises'
 import { admissionRefusal, isRestricted } from '../domain/channel.ts'
 import { isId } from '../domain/ids.ts'
 import type { Queued } from '../domain/message-events.ts'
 import { outboundMessageId } from '../log/keys/tenant-keys.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Asker, askedBy, type Core, findEvent, now, ok, type Result, refuse } from './core.ts'
+import { type Asker, askedBy, type Core, findEvent, isUnavailable, now, ok, type Result, refuse } from './core.ts'
 
 export type SendInput = {
   readonly to: string
@@ -20,7 +21,16 @@ export type SendInput = {
 }
 export type Accepted = { readonly messageId: string; readonly idempotent: boolean; readonly traceId: string }
 
-export type Admission = { send(asker: Asker, ref: string, input: SendInput): Promise<Result<Accepted>> }
+export type Admission = {
+  send(asker: Asker, ref: string, input: SendInput): Promise<Result<Accepted>>
+  /** Independent sends, each with its own outcome in its own place; resolves when the last one is durable. */
+  sendMany(asker: Asker, ref: string, inputs: readonly SendInput[]): Promise<Result<readonly Result<Accepted>[]>>
+}
+
+/** Items of one batch under way at once: a commit's worth. */
+const ITEMS_AT_ONCE = 256
+/** A batch works this long, then lets single sends have their turn (architecture, rule 10). */
+const SLICE_MS = 5
 
 export function createAdmission(core: Core): Admission {
   const { keyring, views, aggregates, own } = core
@@ -55,49 +65,88 @@ export function createAdmission(core: Core): Admission {
     return queued && { messageId, idempotent: true, traceId: queued.meta.trace ?? '' }
   }
 
-  return {
-    async send(asker, ref, input) {
-      const { tenantId } = asker
-      const channel = await channelOf(tenantId, ref)
-      if (!channel) return refuse('channel_not_found')
-      const keys = keyring.tenantAtHand(tenantId) ?? (await keyring.tenant(tenantId))
-      const messageId = outboundMessageId(keys, input.idempotencyKey)
-      const at = now(core)
-      const refusal = await blocked(channel, input.to, input.content.kind, at)
-      if (refusal) {
-        const earlier = await firstResult(messageId)
-        return earlier ? ok(earlier) : refuse(refusal)
+  async function admit(asker: Asker, channel: ChannelRow, input: SendInput): Promise<Result<Accepted>> {
+    const { tenantId } = asker
+    const keys = keyring.tenantAtHand(tenantId) ?? (await keyring.tenant(tenantId))
+    const messageId = outboundMessageId(keys, input.idempotencyKey)
+    const at = now(core)
+    const refusal = await blocked(channel, input.to, input.content.kind, at)
+    if (refusal) {
+      const earlier = await firstResult(messageId)
+      return earlier ? ok(earlier) : refuse(refusal)
+    }
+    const contact = await keyring.ensureContact(tenantId, input.to, at)
+    const reply = input.replyToProviderId
+    const isOurs = reply !== undefined && isId('msg', reply)
+    const outcome = await aggregates.messages.ask(
+      streamOf.message(messageId),
+      {
+        type: 'Queue',
+        at,
+        messageId,
+        tenantId,
+        channelId: channel.id,
+        contactId: contact.id,
+        contentKind: input.content.kind,
+        replyTo: isOurs ? reply : null,
+        ttlSeconds: input.ttlSeconds ?? null,
+        secrets: {
+          to: input.to,
+          content: input.content,
+          ...(input.metadata ? { metadata: input.metadata } : {}),
+          ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
+        }
+      },
+      askedBy(asker),
+      { fresh: true }
+    )
+    // A tombstoned stream: the message is older than the retention, and is never sent again.
+    if (!outcome.ok && outcome.code === 'gone') return ok({ messageId, idempotent: true, traceId: asker.trace })
+    if (!outcome.ok) return refuse(outcome.code)
+    if (outcome.events.length > 0) return ok({ messageId, idempotent: false, traceId: asker.trace })
+    return ok((await firstResult(messageId)) ?? { messageId, idempotent: true, traceId: asker.trace })
+  }
+
+  async function sendMany(
+    asker: Asker,
+    ref: string,
+    inputs: readonly SendInput[]
+  ): Promise<Result<readonly Result<Accepted>[]>> {
+    const channel = await channelOf(asker.tenantId, ref)
+    if (!channel) return refuse('channel_not_found')
+    /** Items of one recipient go one after the other, and so do two with the same key: their order is the client's. */
+    const tails = new Map<string, Promise<unknown>>()
+    const underway = new Set<Promise<unknown>>()
+    const results: Promise<Result<Accepted>>[] = []
+    let sliceEnds = performance.now() + SLICE_MS
+    for (const input of inputs) {
+      if (underway.size >= ITEMS_AT_ONCE) await Promise.race(underway)
+      if (performance.now() >= sliceEnds) {
+        await setImmediate()
+        sliceEnds = performance.now() + SLICE_MS
       }
-      const contact = await keyring.ensureContact(tenantId, input.to, at)
-      const reply = input.replyToProviderId
-      const isOurs = reply !== undefined && isId('msg', reply)
-      const outcome = await aggregates.messages.ask(
-        streamOf.message(messageId),
-        {
-          type: 'Queue',
-          at,
-          messageId,
-          tenantId,
-          channelId: channel.id,
-          contactId: contact.id,
-          contentKind: input.content.kind,
-          replyTo: isOurs ? reply : null,
-          ttlSeconds: input.ttlSeconds ?? null,
-          secrets: {
-            to: input.to,
-            content: input.content,
-            ...(input.metadata ? { metadata: input.metadata } : {}),
-            ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
-          }
-        },
-        askedBy(asker),
-        { fresh: true }
+      const before = [tails.get(`to ${input.to}`), tails.get(`key ${input.idempotencyKey}`)].filter(
+        tail => tail !== undefined
       )
-      // A tombstoned stream: the message is older than the retention, and is never sent again.
-      if (!outcome.ok && outcome.code === 'gone') return ok({ messageId, idempotent: true, traceId: asker.trace })
-      if (!outcome.ok) return refuse(outcome.code)
-      if (outcome.events.length > 0) return ok({ messageId, idempotent: false, traceId: asker.trace })
-      return ok((await firstResult(messageId)) ?? { messageId, idempotent: true, traceId: asker.trace })
+      const admitted =
+        before.length === 0
+          ? admit(asker, channel, input)
+          : Promise.all(before).then(() => admit(asker, channel, input))
+      const result = admitted.catch(error => (isUnavailable(error) ? refuse('overloaded') : Promise.reject(error)))
+      const done: Promise<unknown> = result.finally(() => underway.delete(done)).catch(() => undefined)
+      underway.add(done)
+      tails.set(`to ${input.to}`, done)
+      tails.set(`key ${input.idempotencyKey}`, done)
+      results.push(result)
+    }
+    return ok(await Promise.all(results))
+  }
+
+  return {
+    sendMany,
+    async send(asker, ref, input) {
+      const channel = await channelOf(asker.tenantId, ref)
+      return channel ? admit(asker, channel, input) : refuse('channel_not_found')
     }
   }
 }

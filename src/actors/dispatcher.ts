@@ -10,6 +10,7 @@ import { streamOf } from './aggregates.ts'
 import { alarm, iso } from './clock.ts'
 import { type Core, now, ownCommand, untilRecorded } from './core.ts'
 import { type DispatchPolicy, toDispatchAnswer } from './dispatch-answer.ts'
+import type { DispatchGate } from './dispatch-gate.ts'
 import { createLane, type Lane } from './dispatch-lane.ts'
 import type { Line, Lines } from './lines.ts'
 import { prepare } from './outbound.ts'
@@ -18,6 +19,7 @@ import { createTokenBucket } from './token-bucket.ts'
 export type DispatcherOptions = {
   readonly core: Core
   readonly lines: Lines
+  readonly gate: DispatchGate
   readonly official: OfficialConnector
   readonly unofficial: UnofficialConnector
   readonly policy: DispatchPolicy
@@ -89,8 +91,11 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const stream = streamOf.message(row.messageId)
     const channel = await channelState(row.channelId)
     const line = await lines.of(channel)
-    const prepared = await prepare(core, row.messageId)
+    const prepared = await prepare(core, channel, row.messageId)
     if ('failure' in prepared) return fail(row, prepared.failure)
+    const { to, content } = prepared.outbound
+    const refusal = await options.gate.refusal(channel, row, to, content.kind)
+    if (refusal !== null) return fail(row, refusal)
     const start = command(row)
     const started = await aggregates.messages.ask(
       stream,

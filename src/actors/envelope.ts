@@ -27,7 +27,12 @@ export type Envelope = {
 export const providerName = (kind: string): 'official_platform' | 'unofficial_platform' =>
   kind === 'official' ? 'official_platform' : 'unofficial_platform'
 
-type Told = { readonly channelId: string; readonly data: Readonly<Record<string, unknown>> }
+type Told = {
+  readonly channelId: string
+  readonly data: Readonly<Record<string, unknown>>
+  /** Trace of the request that began the message, whatever callback told of its later steps. */
+  readonly trace?: string | null
+}
 
 /** Null when what it would tell was erased: the delivery is then dead. */
 export async function render(core: Core, delivery: DeliveryRow): Promise<Envelope | null> {
@@ -48,7 +53,7 @@ export async function render(core: Core, delivery: DeliveryRow): Promise<Envelop
     ...(channel.engine === null ? {} : { engine: channel.engine }),
     providerTimestamp: event.providerAt ?? null,
     brokerTimestamp: event.at,
-    traceId: event.meta.trace ?? (await firstTrace(core, recorded.stream)) ?? '',
+    traceId: told.trace ?? event.meta.trace ?? (await firstTrace(core, recorded.stream)) ?? '',
     data: told.data,
     ...(delivery.redelivery === null ? {} : { redelivery: true })
   }
@@ -98,6 +103,7 @@ async function tellSent(core: Core, stream: string): Promise<Told | null> {
   const metadata = secrets.metadata ? { metadata: secrets.metadata } : {}
   return {
     channelId,
+    trace: queued.meta.trace,
     data: { to: secrets.to, messageId, content: leanContent(secrets.content as Content), ...metadata }
   }
 }
@@ -130,7 +136,7 @@ async function tellStatus(core: Core, delivery: DeliveryRow, event: Decoded, str
   const code = (event.data as { code?: string }).code
   const errorCode = status === 'failed' && code !== undefined ? { errorCode: code } : {}
   const { messageId, channelId } = queued.data
-  return { channelId, data: { messageId, status, ...errorCode } }
+  return { channelId, trace: queued.meta.trace, data: { messageId, status, ...errorCode } }
 }
 
 async function tellReceived(core: Core, event: Decoded<MessageReceived>): Promise<Told | null> {

@@ -9,16 +9,20 @@ import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
 import { type Core, isUnavailable, now, ownCommand } from './core.ts'
-import { receive } from './inbound.ts'
+import { type InboundUpdate, receive } from './inbound.ts'
 import type { Lines } from './lines.ts'
+import type { OptOuts } from './opt-outs.ts'
 import type { Reports } from './reports.ts'
 import type { SessionNews } from './sessions.ts'
+import type { Templates } from './templates.ts'
 
 export type IntakeOptions = {
   readonly core: Core
   readonly lines: Lines
   readonly reports: Reports
   readonly sessions: SessionNews
+  readonly optOuts: OptOuts
+  readonly templates: Pick<Templates, 'heard'>
   /** Of the default platform app; empty when it has none. */
   readonly appSecret: string | null
   readonly verifyToken: string | null
@@ -44,7 +48,7 @@ export const callbackKey = (root: Buffer, reference: string): string =>
 const UPDATES_AT_ONCE = 64
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { core, lines, reports, sessions } = options
+  const { core, lines, reports, sessions, optOuts, templates } = options
   const { views, aggregates } = core
 
   async function one(channels: readonly ChannelRow[], update: Update, trace: string): Promise<void> {
@@ -59,15 +63,23 @@ export function createIntake(options: IntakeOptions): Intake {
       case 'echo':
         return reports.echo(live, update, trace)
       case 'inbound':
-        return live.state === 'deleted' ? undefined : receive(core, live, update, trace)
+        return live.state === 'deleted' ? undefined : inbound(live, update, trace)
       case 'restriction':
         return restrict(live, update.code, update.until, trace)
-      case 'session':
-      case 'template':
       case 'opt_out':
+        return optOuts.set(live.tenantId, update.address, { out: update.optedOut, by: 'platform' }, trace)
+      case 'template':
+        return templates.heard(live, update, trace)
+      case 'session':
       case 'ignored':
         return
     }
+  }
+
+  async function inbound(channel: ChannelRow, update: InboundUpdate, trace: string): Promise<void> {
+    await receive(core, channel, update, trace)
+    const wish = update.message.kind === 'text' ? optOuts.wishOf(update.message.text) : null
+    if (wish) await optOuts.set(channel.tenantId, update.from, wish, trace)
   }
 
   async function restrict(channel: ChannelRow, code: string, until: string | null, trace: string): Promise<void> {
@@ -139,9 +151,8 @@ export function createIntake(options: IntakeOptions): Intake {
               : []
         if (!(await verified(channels, body, signature))) continue
         trusted++
-        // News of an account concerns each of its numbers; news of a message its own number alone.
-        const groups = part.phoneNumberId !== null ? [channels] : channels.map(channel => [channel])
-        for (const group of groups) for (const update of part.updates) work.push({ channels: group, update })
+        for (const update of part.updates)
+          for (const group of concerned(channels, part.phoneNumberId, update)) work.push({ channels: group, update })
       }
       if (trusted === 0) return { status: 403 }
       return durable(all(work, trace))
@@ -165,6 +176,18 @@ export function createIntake(options: IntakeOptions): Intake {
       )
     }
   }
+}
+
+/** A restriction concerns each number of the account; a template belongs to the account, and one number tells of it; all else is one number's. */
+function concerned(
+  channels: readonly ChannelRow[],
+  phoneNumberId: string | null,
+  update: Update
+): readonly (readonly ChannelRow[])[] {
+  if (phoneNumberId !== null) return [channels]
+  if (update.kind !== 'template') return channels.map(channel => [channel])
+  const perTenant = new Map(channels.toReversed().map(channel => [channel.tenantId, channel]))
+  return [...perTenant.values()].map(channel => [channel])
 }
 
 /** Undefined when it is not JSON: no JSON text means that. */

@@ -8,7 +8,7 @@ export type TrackingView = Omit<TrackingRow, 'tenantId' | 'contactId'> & { reado
 export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<TrackingView>> }
 
 /** What stands in place of an address that was erased. */
-const ERASED = '***'
+export const ERASED = '***'
 
 export function createTracking(core: Core): Tracking {
   return {

@@ -1,11 +1,20 @@
 #!/usr/bin/env node
-import { Command } from 'commander'
-import { version } from '../service/version.ts'
-import { serveCommand } from './serve.ts'
+import { CommanderError } from 'commander'
+import { EXIT } from './exit.ts'
+import { createProgram } from './program.ts'
 
-const program = new Command('ledgerline')
-  .description('Messaging service in which everything that happens is an event in an append-only log')
-  .version(version)
-  .addCommand(serveCommand())
+/** Commander's own errors are questions asked wrongly; anything else that is thrown is told in one line. */
+function fail(error: unknown): void {
+  if (error instanceof CommanderError) {
+    process.exitCode = error.exitCode === 0 ? EXIT.ok : EXIT.usage
+    return
+  }
+  process.stderr.write(`ledgerline: ${error instanceof Error ? error.message : String(error)}\n`)
+  if (process.env.LOG_LEVEL === 'debug' && error instanceof Error) process.stderr.write(`${error.stack}\n`)
+  process.exitCode = EXIT.failed
+}
 
-await program.parseAsync()
+// A reader that goes away early (`| head`) has what it wanted.
+process.stdout.on('error', error => process.exit('code' in error && error.code === 'EPIPE' ? EXIT.ok : EXIT.failed))
+
+await createProgram().parseAsync().catch(fail)

@@ -1,19 +1,18 @@
 /** `ledgerline serve`: runs a node until it is told to stop. */
-import { Command } from 'commander'
 import type { Settings } from '../config/settings.ts'
 import { type Running, serve } from '../service/serve.ts'
+import { banner } from './banner.ts'
 import { EXIT } from './exit.ts'
 import { settingsOrExit } from './settings.ts'
 
-export const serveCommand = (): Command =>
-  new Command('serve').description('run the service').action(async () => {
-    const settings = settingsOrExit()
-    const running = await serve(settings).catch(refuse)
-    process.stdout.write(banner(settings, running))
-    stopOnSignal(settings, running)
-  })
+export async function runService(): Promise<void> {
+  const settings = settingsOrExit()
+  const running = await serve(settings).catch(refuse)
+  stopOnSignal(settings, running)
+  process.stdout.write(banner(settings, running))
+}
 
-/** A start that fails says why in one line; the stack is for the debug level. */
+/** A start that fails says why in one line; the stack is for the debug level. What had begun to run ends with the process. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`ledgerline cannot start: ${message}\n`)
@@ -21,10 +20,11 @@ function refuse(error: unknown): never {
   process.exit(EXIT.failed)
 }
 
+/** The first signal stops in an orderly way, a second one at once: nothing that was acknowledged is lost by it. */
 function stopOnSignal(settings: Settings, running: Running): void {
   let stopping = false
   const stop = (): void => {
-    if (stopping) return
+    if (stopping) process.exit(EXIT.failed)
     stopping = true
     const limit = setTimeout(() => {
       process.stderr.write('ledgerline did not stop in time; what is in flight is settled at the next start\n')
@@ -43,39 +43,4 @@ function stopOnSignal(settings: Settings, running: Running): void {
   }
   process.on('SIGTERM', stop)
   process.on('SIGINT', stop)
-}
-
-function banner(settings: Settings, { url, sandbox, demo, anchorKey }: Running): string {
-  const lines = [
-    '',
-    `Ledgerline listens on ${url}   (documentation: ${url}/docs)`,
-    `Event log: ${settings.storage.dataDir}   anchors are signed with ${anchorKey}`
-  ]
-  if (sandbox) {
-    lines.push('SANDBOX: both platforms are simulated; nothing leaves this machine.')
-    lines.push(`  official ${sandbox.official}   unofficial ${sandbox.unofficial}`)
-  }
-  if (demo) lines.push(...demoLines(url, demo))
-  return `${lines.join('\n')}\n\n`
-}
-
-function demoLines(url: string, { apiKey, number }: NonNullable<Running['demo']>): string[] {
-  if (apiKey === null)
-    return [
-      `Tenant demo sends from ${number}. Its key was shown at the first start; another one: ledgerline keys create --tenant demo`
-    ]
-  const body = JSON.stringify({
-    to: '5511912345678',
-    idempotencyKey: 'first',
-    content: { kind: 'text', text: 'Hello' }
-  })
-  return [
-    '',
-    `Tenant demo, API key (shown once): ${apiKey}`,
-    '',
-    'Send a message, then track it to read:',
-    '',
-    `  curl -s ${url}/v1/channels/${number}/messages -H 'Authorization: Bearer ${apiKey}' -H 'Content-Type: application/json' -d '${body}' | tee /tmp/ledgerline-sent.json`,
-    `  curl -s ${url}/v1/messages/$(grep -o 'msg_[a-z0-9]*' /tmp/ledgerline-sent.json) -H 'Authorization: Bearer ${apiKey}'`
-  ]
 }

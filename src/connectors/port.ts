@@ -201,7 +201,21 @@ export type OfficialConnector = {
   verify(line: OfficialLine): Promise<CallResult<VerifiedNumber>>
   /** Subscribes the token's app to the WABA's webhooks. Harmless when repeated. */
   subscribe(line: OfficialLine): Promise<CallResult<null>>
+  /** The templates of the line's business account. */
+  templates(line: OfficialLine): Promise<CallResult<readonly OfficialTemplate[]>>
   close(): Promise<void>
+}
+
+export type OfficialTemplate = {
+  readonly name: string
+  /** With underscore: `pt_BR`. */
+  readonly language: string
+  /** As in `template.updated`. */
+  readonly status: string
+  readonly category: string | null
+  readonly body: string | null
+  readonly header: string | null
+  readonly footer: string | null
 }
 
 export type SessionSetup = {

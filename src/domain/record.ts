@@ -68,5 +68,44 @@ export type DeliveryOutcome = {
 /** `outcomes-<shard>-<yyyymmdd>`: at most 256 outcomes of webhook deliveries. */
 export type DeliveriesSettled = Event<'DeliveriesSettled', { readonly outcomes: readonly DeliveryOutcome[] }>
 
-/** `tenant-tn_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
+/** `erasure-ct_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
 export type ContactErased = Event<'ContactErased', { readonly contactId: string; readonly tenantId: string }>
+/** `erasure-ct_…`: the contact's key, its waiting messages and its media are gone. */
+export type ContactErasureCompleted = Event<
+  'ContactErasureCompleted',
+  { readonly contactId: string; readonly tenantId: string }
+>
+
+/** `optout-tn_….<blind index>`: a keyed hash is all that is kept, so that the wish outlives an erasure. */
+export type ContactOptedOut = Event<
+  'ContactOptedOut',
+  { readonly tenantId: string; readonly index: string; readonly by: 'keyword' | 'platform' }
+>
+export type ContactOptedIn = Event<
+  'ContactOptedIn',
+  { readonly tenantId: string; readonly index: string; readonly by: 'keyword' | 'platform' }
+>
+
+/** Where a template's text comes from: the tenant itself, or the platform's list of a WABA. */
+export type TemplateText = { readonly body: string; readonly header?: string; readonly footer?: string }
+/** `templates-tn_…`: what the workspace knows of its templates. */
+export type TemplateSaved = Event<
+  'TemplateSaved',
+  { readonly name: string; readonly language: string; readonly text: TemplateText }
+>
+export type TemplateRemoved = Event<'TemplateRemoved', { readonly name: string }>
+export type TemplateObserved = Event<
+  'TemplateObserved',
+  {
+    readonly wabaId: string
+    /** The number whose news it was, or that was read for. */
+    readonly channelId: string
+    readonly name: string
+    readonly language: string
+    readonly status: string
+    readonly category?: string
+    readonly text?: TemplateText
+    /** The platform said that the status changed: `template.updated` goes out. */
+    readonly isNews?: true
+  }
+>

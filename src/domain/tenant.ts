@@ -1,6 +1,5 @@
 /** A tenant (workspace): its API keys, its accepted risks and the register of its webhook destinations. Stream: `tenant-tn_…`. */
 import { type Decider, type Event, type Rejection, reject, sealedBy } from './event.ts'
-import type { ContactErased } from './record.ts'
 
 export const PERMISSIONS = [
   'messages:send',
@@ -133,10 +132,8 @@ function decideDestinations(tenant: Tenant, command: DestinationCommand): readon
   return current === url ? [] : [{ type: 'DestinationReaddressed', at, data: { destinationId, url } }]
 }
 
-function evolve(tenant: Tenant, event: TenantEvent | ContactErased): Tenant {
+function evolve(tenant: Tenant, event: TenantEvent): Tenant {
   switch (event.type) {
-    case 'ContactErased':
-      return tenant
     case 'TenantCreated':
       return { ...tenant, exists: true, id: event.data.tenantId, name: event.data.name }
     case 'ApiKeyCreated': {

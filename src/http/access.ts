@@ -11,7 +11,9 @@ const API_KEY = /^Bearer +(llk_[A-Za-z0-9_-]{43}) *$/i
  * the service parse anything.
  */
 export function requireKey(app: FastifyInstance, keys: Keys): void {
-  app.addHook('onRequest', async request => {
+  app.addHook('onRequest', async (request, reply) => {
+    // Answers hold secrets that are shown once, and QR payloads.
+    reply.header('cache-control', 'no-store')
     const key = API_KEY.exec(request.headers.authorization ?? '')?.[1]
     const principal = key === undefined ? null : await keys.authenticate(key)
     if (principal === null) throw new RequestRefused('unauthorized')

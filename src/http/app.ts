@@ -6,6 +6,7 @@ import { BODY_LIMITS, type BodyLimits, refuseEncodedBodies, takeJson, takeRaw } 
 import { officialCallbacks } from './callbacks/official.ts'
 import { unofficialCallbacks } from './callbacks/unofficial.ts'
 import { channelRoutes } from './channels/routes.ts'
+import { drainOnClose } from './drain.ts'
 import { answerFrameworkError, clientErrorAnswer, handleFailures } from './failures.ts'
 import { healthRoutes } from './health.ts'
 import { describeApi } from './openapi.ts'
@@ -50,6 +51,7 @@ export function createListener(logger: Logger | false, newTraceId: () => string,
   app.decorateReply('refusal', null)
   app.setValidatorCompiler(compileValidator)
   app.setSerializerCompiler(compileSerializer)
+  drainOnClose(app)
   traceRequests(app, logger)
   handleFailures(app, logger)
   refuseEncodedBodies(app)
@@ -74,11 +76,6 @@ export function createApp(options: AppOptions): App {
   app.register(async (scope: App) => {
     requireKey(scope, doors.keys)
     limitRequests(scope, options.requestLimitPerMinute, options.now)
-    // Answers hold secrets that are shown once, and QR payloads.
-    scope.addHook('onSend', (_request, reply, _payload, done) => {
-      reply.header('cache-control', 'no-store')
-      done()
-    })
     channelRoutes(scope, doors, options.now)
   })
   app.register(async (scope: App) => {

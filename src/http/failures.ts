@@ -68,7 +68,8 @@ function codeOf(error: FastifyError): ErrorCode {
 /** The framework closes the connection after every refused body; that is only needed when the rest is not worth reading. */
 function keepConnection(request: FastifyRequest, reply: FastifyReply): void {
   const declared = Number(request.headers['content-length'] ?? Number.NaN)
-  if (request.raw.complete || declared <= DRAIN_BYTES_MAX) reply.removeHeader('connection')
+  if (reply.getHeader('connection') !== 'close' || request.headers.connection === 'close') return
+  if (request.raw.complete || declared <= DRAIN_BYTES_MAX) reply.header('connection', 'keep-alive')
 }
 
 /** Long runs of digits may be phone numbers: they are masked, and the message is cut. */

@@ -9,7 +9,7 @@ export function healthRoutes(app: App, { health }: ServiceDoors, version: string
     tags: ['Operations'],
     summary: 'The process lives',
     security: [],
-    response: { 200: z.object({ status: z.literal('ok'), version: z.string() }) }
+    response: { 200: z.object({ status: z.literal('ok'), version: z.string() }).describe('It lives.') }
   }
   app.get('/healthz', { schema: alive, config: { quiet: true } }, async () => ({ status: 'ok', version }))
 
@@ -19,11 +19,13 @@ export function healthRoutes(app: App, { health }: ServiceDoors, version: string
     description: 'Facts of the node stand beside `status`, such as `sandbox`.',
     security: [],
     response: {
-      200: z.looseObject({ status: z.literal('ready') }),
-      503: z.looseObject({
-        status: z.literal('not_ready'),
-        error: z.object({ code: z.literal('not_ready'), message: z.string(), traceId: z.string() })
-      })
+      200: z.looseObject({ status: z.literal('ready') }).describe('Ready.'),
+      503: z
+        .looseObject({
+          status: z.literal('not_ready'),
+          error: z.object({ code: z.literal('not_ready'), message: z.string(), traceId: z.string() })
+        })
+        .describe('Not ready, and why.')
     }
   }
   app.get('/readyz', { schema: ready, config: { quiet: true } }, async (request, reply) => {

@@ -1,7 +1,8 @@
 /** What a projection is, and what can be asked of the views. */
 import type { Channel } from '../domain/channel.ts'
 import type { Event } from '../domain/event.ts'
-import type { ReportHeld } from '../domain/record.ts'
+import type { MessageState } from '../domain/message-events.ts'
+import type { ReportHeld, TemplateText } from '../domain/record.ts'
 import type { Permission } from '../domain/tenant.ts'
 import type { Decoded } from '../log/codec.ts'
 
@@ -34,7 +35,7 @@ export type Rows = {
 }
 
 /** Who wants to know that something changed: handed to the main thread after the page is committed. */
-export type Topic = 'dispatch' | 'outbox' | 'todo' | 'channel' | 'key' | 'contact' | 'held'
+export type Topic = 'dispatch' | 'outbox' | 'todo' | 'channel' | 'key' | 'contact' | 'held' | 'failure'
 export type Touch = (topic: Topic, id: string) => void
 
 /** Pure: same events, same rows, byte for byte. No clock, no randomness, no order of iteration that is not the log's. */
@@ -99,6 +100,52 @@ export type TrackingRow = {
   readonly events: readonly TimelineEntry[]
 }
 
+/** Filters of the message list (decisions §3); `from` is included, `to` is not. */
+export type MessageFilter = {
+  readonly from?: string
+  readonly to?: string
+  readonly state?: string
+  /** Null matches nothing: the address is of nobody we know. */
+  readonly contactId?: string | null
+  readonly channelId?: string
+}
+export type MessageRow = Omit<TrackingRow, 'events'>
+
+/** `24h` in hours, else in days. */
+export type MetricsWindow = '24h' | `${number}d`
+export type MetricsBucket = {
+  /** `YYYY-MM-DD`, UTC. */
+  readonly day: string
+  /** Start of the bucket. */
+  readonly t: string
+  readonly enqueued: number
+  readonly dispatched: number
+  readonly delivered: number
+}
+export type Metrics = {
+  readonly granularity: 'hour' | 'day'
+  /** Oldest first, empty buckets included; the last one is the present hour or day. */
+  readonly series: readonly MetricsBucket[]
+  readonly totals: {
+    readonly enqueued: number
+    readonly dispatched: number
+    readonly delivered: number
+    readonly failed: number
+  }
+  readonly window: MetricsWindow
+}
+
+export type TemplateRow = {
+  readonly name: string
+  readonly language: string
+  readonly status: string
+  readonly category: string | null
+  readonly source: 'official' | 'workspace'
+  readonly wabaId: string | null
+  readonly text: TemplateText | null
+  readonly updatedAt: string
+}
+
 export type QueueRow = {
   readonly messageNo: number
   readonly messageId: string
@@ -157,6 +204,7 @@ export type WebhookType =
   | 'message.received'
   | 'channel.status'
   | 'channel.lifecycle'
+  | 'template.updated'
 
 export type DeliveryRow = {
   /** Order of the outbox: `position * 64 + index`, by the log event that made the delivery. Never reused. */
@@ -190,10 +238,16 @@ export type TodoRow = {
     | 'fail_waiting'
     | 'release_number'
     | 'finish_destination'
-  /** Stream that holds what the work needs: the claim of a number, the attempt, the channel, the destination's tenant. */
+    | 'finish_erasure'
+  /**
+   * Stream that holds what the work needs: the claim of a number, the attempt, the channel, the destination's tenant,
+   * the erased contact's key (empty when it is gone already).
+   */
   readonly stream: string
-  /** Whom the work is about: `ch_…`, `cxn_…` or `whd_…`. */
+  /** Whom the work is about: `ch_…`, `cxn_…`, `whd_…` or `ct_…`. */
   readonly subject: string
+  /** Known where the subject alone does not lead to it: `finish_erasure`. */
+  readonly tenantId: string | null
   readonly due: string
 }
 
@@ -234,6 +288,35 @@ export type Views = {
   unsettledReports(limit: number): readonly HeldReport[]
   /** The channel has received from the contact, or the provider accepted a message to it. */
   knows(channelId: string, contactId: string): boolean
+  /** When the channel last received from the contact (broker time). */
+  lastInboundAt(channelId: string, contactId: string): string | null
+  /** The tenant's contact of this blind index wants no more messages. */
+  isOptedOut(tenantId: string, index: string): boolean
+  /**
+   * Failures of the channel's messages that the provider caused, later than `since` and than the last release of the
+   * channel's limit (decisions §1, BREAKER_FAILURES). Counts up to 1,000.
+   */
+  failuresSince(channelId: string, since: string): number
+
+  /** The message list, newest first (decisions §3). Throws BadCursor. */
+  messages(tenantId: string, filter: MessageFilter, limit: number, cursor: string | null): ListPage<MessageRow>
+  /** The same messages, newest first, at most `limit`: for work on all of them. */
+  messageStates(
+    tenantId: string,
+    filter: MessageFilter,
+    limit: number
+  ): readonly { readonly id: string; readonly state: MessageState }[]
+  /** Queued and retrying messages to a contact, oldest first. */
+  waitingFor(tenantId: string, contactId: string, limit: number): readonly QueueRow[]
+  /** How many messages were admitted for the contact. */
+  messagesOf(tenantId: string, contactId: string): number
+  /** Counts of the window that ends with `now`. */
+  metrics(tenantId: string, window: MetricsWindow, now: string): Metrics
+
+  /** Own ones and those of the official platform, in the order in which they came to be known. Throws BadCursor. */
+  templates(tenantId: string, limit: number, cursor: string | null): ListPage<TemplateRow>
+  /** The tenant's own one, else an official one whose text is known. */
+  template(tenantId: string, name: string, language: string): TemplateRow | null
 
   /** Channels that have waiting messages. */
   channelsWithWork(): readonly string[]
@@ -281,6 +364,11 @@ export type Views = {
     limit: number,
     cursor: string | null
   ): ListPage<DeliveryRow>
+
+  /**
+   * Pending and retrying deliveries that carry data of the contact: `message.sent` and `message.received` of its messages.
+   */
+  unsettledDeliveriesOf(tenantId: string, contactId: string, limit: number): readonly DeliveryRow[]
 
   /** The key stream of a contact, null when it was erased or never known. */
   contactStream(contactId: string): string | null

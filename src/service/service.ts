@@ -2,10 +2,12 @@
 import { randomBytes } from 'node:crypto'
 import { createAdmission } from '../actors/admission.ts'
 import { createAggregates, streamOf } from '../actors/aggregates.ts'
+import { startBreaker } from '../actors/breaker.ts'
 import { systemClock } from '../actors/clock.ts'
 import { type Core, type Logger, newId } from '../actors/core.ts'
 import { createDeliverer } from '../actors/deliverer.ts'
 import { createDestinations } from '../actors/destinations.ts'
+import { createDispatchGate } from '../actors/dispatch-gate.ts'
 import { createDispatcher } from '../actors/dispatcher.ts'
 import { createInstancePool, type PoolInstance } from '../actors/instance-pool.ts'
 import { callbackKey, createIntake } from '../actors/intake.ts'
@@ -13,11 +15,13 @@ import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
 import { nactMailboxes } from '../actors/mailbox.ts'
 import { createNumbers } from '../actors/numbers.ts'
+import { createOptOuts } from '../actors/opt-outs.ts'
 import { createOwnWrites } from '../actors/own-writes.ts'
 import { createPairing } from '../actors/pairing.ts'
 import { createReactor } from '../actors/reactor.ts'
 import { createReports } from '../actors/reports.ts'
 import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
+import { createTemplates } from '../actors/templates.ts'
 import { createTracking } from '../actors/tracking.ts'
 import type { Settings } from '../config/settings.ts'
 import { createOfficialConnector } from '../connectors/official/connector.ts'
@@ -129,11 +133,15 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     pollMs: providers.unofficial.sessionPollMs,
     graceMs: providers.unofficial.sessionDownGraceMs
   })
+  const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
+  const templates = createTemplates({ core, lines, official })
   const intake = createIntake({
     core,
     lines,
     reports,
     sessions: supervisor,
+    optOuts,
+    templates,
     appSecret: platforms.appSecret,
     verifyToken: platforms.verifyToken,
     callbackRoot
@@ -141,6 +149,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   const dispatcher = createDispatcher({
     core,
     lines,
+    gate: createDispatchGate(core, optOuts, messaging.enforce24hWindow),
     official,
     unofficial,
     policy: {
@@ -165,6 +174,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     concurrency: DELIVERIES_AT_ONCE,
     random: Math.random
   })
+  const stopBreaker = startBreaker({ core, failures: messaging.breakerFailures, windowMs: messaging.breakerWindowMs })
   const destinations = createDestinations(core, guard)
   const reactor = createReactor({ core, numbers, pairing, destinations })
   const keys = createKeys(core)
@@ -212,10 +222,13 @@ export function createService(settings: Settings, storage: Storage, platforms: P
       deliverer.start()
       reactor.start()
       supervisor.start()
+      templates.start()
       ready = true
     },
     async stop() {
       ready = false
+      templates.stop()
+      stopBreaker()
       await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop()])
       await aggregates.stop()
       mailboxes.stop()

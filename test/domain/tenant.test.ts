@@ -1,5 +1,4 @@
 import t from 'tap'
-import type { ContactErased } from '../../src/domain/record.ts'
 import {
   DEFAULT_PERMISSIONS,
   DESTINATIONS_MAX,
@@ -7,7 +6,7 @@ import {
   type TenantEvent,
   tenant
 } from '../../src/domain/tenant.ts'
-import { checkRows, fold } from '../support/decider.ts'
+import { checkRows } from '../support/decider.ts'
 import { at, id, mustBeWritable } from '../support/domain.ts'
 
 const created: TenantEvent = { type: 'TenantCreated', at: at(0), data: { tenantId: id('tn', 't'), name: 'demo' } }
@@ -154,13 +153,6 @@ t.test('destinations', async t =>
 t.test('state', async t => {
   t.equal(DESTINATIONS_MAX, 5)
   t.notOk(DEFAULT_PERMISSIONS.includes('keys:write'))
-  const erased: ContactErased = {
-    type: 'ContactErased',
-    at: at(3),
-    data: { contactId: id('ct', 'c'), tenantId: id('tn', 't') }
-  }
-  const before = fold(tenant, [created, keyCreated, accepted, registered('a')])
-  t.strictSame(tenant.evolve(before, erased as unknown as TenantEvent), before, 'an erasure is no matter of the tenant')
-  for (const event of [created, keyCreated, revoked, accepted, ...five, readdressed, deregistered, erased])
+  for (const event of [created, keyCreated, revoked, accepted, ...five, readdressed, deregistered])
     t.doesNotThrow(() => mustBeWritable(event))
 })

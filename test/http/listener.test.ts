@@ -2,7 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
-import { pino } from 'pino'
+import { type Logger, pino } from 'pino'
 import t from 'tap'
 import { createApp } from '../../src/http/app.ts'
 import { readTraceparent } from '../../src/http/trace.ts'
@@ -25,7 +25,7 @@ async function speak(base: string, bytes: string): Promise<string> {
   return heard
 }
 
-function collect(): { readonly lines: Record<string, unknown>[]; readonly logger: ReturnType<typeof pino> } {
+function collect(): { readonly lines: Record<string, unknown>[]; readonly logger: Logger } {
   const lines: Record<string, unknown>[] = []
   const sink = new Writable({
     write(chunk, _encoding, done) {
@@ -42,7 +42,6 @@ t.test('what names no route', async t => {
     { path: '/' },
     { path: '/v1' },
     { path: '/v1/nope', key: null },
-    { path: '/v1/channels/', key: null },
     { method: 'PUT', path: `/v1/channels/${id('ch')}`, body: {} },
     { method: 'PUT', path: '/v1/nope', body: '{', headers: { 'content-type': 'text/csv' } },
     { method: 'DELETE', path: '/v1/channels' },
@@ -85,10 +84,10 @@ t.test('a refused body does not cost the connection, unless it is huge', async t
   t.equal(oversized.headers.connection, 'keep-alive')
   const head = `POST ${SEND.path} HTTP/1.1\r\nHost: a\r\nAuthorization: Bearer ${KEYS.full}\r\nContent-Type: application/json\r\n`
   const huge = await speak(base, `${head}Content-Length: 90000000000\r\n\r\n`)
-  t.match(huge, /^HTTP\/1.1 413 [^]*connection: close/i)
+  t.match(huge, /^HTTP\/1.1 413 [\s\S]*connection: close/i)
   const chunk = `${(70_000).toString(16)}\r\n${'x'.repeat(70_000)}\r\n`
   const chunked = await speak(base, `${head}Transfer-Encoding: chunked\r\n\r\n${chunk}`)
-  t.match(chunked, /^HTTP\/1.1 413 [^]*connection: close/i)
+  t.match(chunked, /^HTTP\/1.1 413 [\s\S]*connection: close/i)
 })
 
 t.test('something breaks', async t => {

@@ -7,7 +7,9 @@ type Operation = {
   readonly summary?: string
   readonly security?: readonly object[]
   readonly parameters?: readonly { readonly name: string; readonly in: string }[]
-  readonly requestBody?: { readonly content: Readonly<Record<string, { readonly schema: Schema }>> }
+  readonly requestBody?: {
+    readonly content: Readonly<Record<string, { readonly schema: Schema; readonly examples?: object }>>
+  }
   readonly responses: Readonly<Record<string, { readonly description: string; readonly content?: object }>>
 }
 type Schema = Readonly<Record<string, unknown>>
@@ -56,14 +58,16 @@ t.test('openapi.json', async t => {
     })
     t.equal(operation?.requestBody !== undefined, route.body !== undefined)
     t.equal(operation?.security, undefined, 'needs the key')
-    if (route.prefix) t.match(operation?.parameters?.[0], { in: 'path' })
+    if (route.prefix) t.ok(operation?.parameters?.some(parameter => parameter.in === 'path'))
   }
   for (const name of OPEN) t.strictSame(operations.get(name)?.security, [])
 
-  const send = operations.get('POST /v1/channels/{}/messages')?.requestBody?.content['application/json']?.schema
-  t.match(send, { type: 'object', additionalProperties: false, required: ['to', 'content', 'idempotencyKey'] })
+  const send = operations.get('POST /v1/channels/{}/messages')?.requestBody?.content['application/json']
+  t.match(send?.schema, { type: 'object', additionalProperties: false, required: ['to', 'content', 'idempotencyKey'] })
   t.ok(send?.examples, 'has an example')
   t.match(JSON.stringify(send), /"maxLength":4096/)
+  const limit = operations.get('GET /v1/channels')?.parameters?.find(parameter => parameter.name === 'limit')
+  t.match(limit, { in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100 } })
   for (const [, name = ''] of answer.text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {
     t.ok(document.components.schemas[name], `${name} is there`)
   }

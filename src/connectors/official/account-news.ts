@@ -22,12 +22,15 @@ const TEMPLATE_STATUS: ReadonlyMap<string, string> = new Map([
 /** The restriction that bars a number from writing to people first; others leave sending as it is. */
 const BARS_NEW_CONTACTS = 'RESTRICTED_BIZ_INITIATED_MESSAGING'
 
+/** In the service's statuses; null for a word that says nothing to us. */
+export const templateStatusOf = (word: string | null): string | null => TEMPLATE_STATUS.get(word ?? '') ?? null
+
 /** `message_template_status_update`. */
 export function templateNewsOf(value: Loose): Update {
   const name = textOf(value.message_template_name)
   const language = textOf(value.message_template_language)
-  const status = TEMPLATE_STATUS.get(textOf(value.event) ?? '')
-  if (name === null || language === null || status === undefined) {
+  const status = templateStatusOf(textOf(value.event))
+  if (name === null || language === null || status === null) {
     return { kind: 'ignored', reason: 'message_template_status_update' }
   }
   return { kind: 'template', name, language: language.replaceAll('-', '_'), status }

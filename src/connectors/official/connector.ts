@@ -3,6 +3,7 @@ import type { OfficialConnector, OfficialLine, Outbound, SendAnswer } from '../p
 import { createHttpClient } from './exchange.ts'
 import { requestBodyOf } from './request-body.ts'
 import { sendAnswerOf } from './send-answer.ts'
+import { templates } from './templates.ts'
 import { subscribe, verify } from './verify.ts'
 
 /** One request at a time on each: at 150 ms an answer this is about 1,700 sends a second. */
@@ -54,6 +55,7 @@ export function createOfficialConnector(options: {
     send,
     verify: line => verify(http, line, timeoutMs),
     subscribe: line => subscribe(http, line, timeoutMs),
+    templates: line => templates(http, line, timeoutMs),
     close: () => http.close()
   }
 }

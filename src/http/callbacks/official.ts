@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
+import { documented } from '../schemas/documented.ts'
 import { failures } from '../schemas/failure.ts'
 import { answerCallback, bytesOf, only } from './exchange.ts'
 
@@ -37,7 +38,7 @@ export function officialCallbacks(app: App, { callbacks }: ServiceDoors): void {
     description: 'Up to 4 MB, signed in `X-Hub-Signature-256`. Answered when every known update is on record.',
     security: [],
     response: {
-      200: z.object({}),
+      200: documented('Every known update is on record.', z.object({})),
       ...failures('malformed_json', 'invalid_signature', 'payload_too_large', 'overloaded')
     }
   }

@@ -3,6 +3,7 @@ import { isId } from '../../domain/ids.ts'
 import { refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
+import { documented } from '../schemas/documented.ts'
 import { failures } from '../schemas/failure.ts'
 import { answerCallback, bytesOf, only } from './exchange.ts'
 
@@ -15,7 +16,7 @@ export function unofficialCallbacks(app: App, { callbacks }: ServiceDoors): void
     security: [],
     params: z.object({ channelOrAttemptId: z.string().describe('`ch_` or `cxn_` id.') }),
     response: {
-      200: z.object({}),
+      200: documented('Every known update is on record.', z.object({})),
       ...failures('malformed_json', 'invalid_signature', 'channel_not_found', 'payload_too_large', 'overloaded')
     }
   }

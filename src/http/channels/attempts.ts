@@ -4,6 +4,7 @@ import { answer, refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
 import { attempt, cancelledAttempt, startAttemptBody, startedAttempt } from '../schemas/attempt.ts'
+import { documented } from '../schemas/documented.ts'
 import { bearerFailures, bodyFailures } from '../schemas/failure.ts'
 import { attemptParams } from '../schemas/params.ts'
 
@@ -14,7 +15,7 @@ export function attempts(app: App, doors: ServiceDoors): void {
     summary: 'Start pairing a number',
     body: startAttemptBody,
     response: {
-      201: startedAttempt,
+      201: documented('The pairing has begun; poll it for the QR code.', startedAttempt),
       ...bodyFailures('risk_acceptance_required', 'outbound_address_blocked', 'no_unofficial_instance_available')
     }
   }
@@ -39,7 +40,10 @@ export function attempts(app: App, doors: ServiceDoors): void {
     tags: ['Pairing'],
     summary: 'Cancel a pairing',
     params: attemptParams,
-    response: { 200: cancelledAttempt, ...bearerFailures('channel_not_found', 'attempt_not_cancellable') }
+    response: {
+      200: documented('The pairing is discarded.', cancelledAttempt),
+      ...bearerFailures('channel_not_found', 'attempt_not_cancellable')
+    }
   }
   app.delete(path, { onRequest: may('channels:write'), schema: cancel }, async (request, reply) => {
     const { attemptId } = request.params

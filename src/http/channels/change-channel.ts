@@ -4,6 +4,7 @@ import { answer, refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
 import { channel, renameBody } from '../schemas/channel.ts'
+import { documented } from '../schemas/documented.ts'
 import { bearerFailures, bodyFailures } from '../schemas/failure.ts'
 import { channelParams } from '../schemas/params.ts'
 import { showChannel } from './present.ts'
@@ -16,7 +17,10 @@ export function changeChannel(app: App, { channels }: ServiceDoors): void {
     summary: 'Rename a channel',
     params: channelParams,
     body: renameBody,
-    response: { 200: channel, ...bodyFailures('channel_not_found', 'conflict') }
+    response: {
+      200: documented('The channel as it is now.', channel),
+      ...bodyFailures('channel_not_found', 'conflict')
+    }
   }
   app.patch('/v1/channels/:id', { onRequest, schema: rename }, async (request, reply) => {
     const { id } = request.params
@@ -24,7 +28,10 @@ export function changeChannel(app: App, { channels }: ServiceDoors): void {
     return answer(reply, await channels.rename(callerOf(request), id, request.body.label), 200, showChannel)
   })
 
-  const response = { 200: channel, ...bearerFailures('channel_not_found', 'conflict') }
+  const response = {
+    200: documented('The channel as it is now.', channel),
+    ...bearerFailures('channel_not_found', 'conflict')
+  }
   const remove = { tags: ['Channels'], summary: 'Delete a channel', params: channelParams, response }
   app.delete('/v1/channels/:id', { onRequest, schema: remove }, async (request, reply) => {
     const { id } = request.params

@@ -3,6 +3,7 @@ import { answer } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
 import { channel, createChannelBody } from '../schemas/channel.ts'
+import { documented } from '../schemas/documented.ts'
 import { bodyFailures } from '../schemas/failure.ts'
 import { showChannel } from './present.ts'
 
@@ -13,7 +14,7 @@ export function createChannel(app: App, { channels }: ServiceDoors): void {
     summary: 'Create an official channel',
     body: createChannelBody,
     response: {
-      201: channel,
+      201: documented('The channel, connected.', channel),
       ...bodyFailures('credentials_rejected', 'waba_number_unavailable', 'conflict', 'provider_unavailable')
     }
   }

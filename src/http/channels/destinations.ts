@@ -4,6 +4,7 @@ import { answer, answerEmpty, refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import { onePage } from '../page.ts'
 import type { ServiceDoors } from '../ports.ts'
+import { documented } from '../schemas/documented.ts'
 import { bearerFailures, bodyFailures } from '../schemas/failure.ts'
 import { nothing, page } from '../schemas/paging.ts'
 import { destinationParams } from '../schemas/params.ts'
@@ -44,7 +45,7 @@ export function destinations(app: App, { webhooks }: ServiceDoors): void {
     tags,
     summary: 'Read a destination',
     params: destinationParams,
-    response: { 200: destination, ...failures }
+    response: { 200: documented('The destination.', destination), ...failures }
   }
   app.get(`${PATH}/:id`, { onRequest: may('webhooks:read'), schema: read }, async (request, reply) => {
     const { id } = request.params

@@ -6,8 +6,9 @@ import type { App } from '../app-types.ts'
 import { ask } from '../page.ts'
 import type { ServiceDoors } from '../ports.ts'
 import { auditEvent, channelWithTags, listedChannel } from '../schemas/channel.ts'
+import { documented } from '../schemas/documented.ts'
 import { bearerFailures } from '../schemas/failure.ts'
-import { cursor, limit, page } from '../schemas/paging.ts'
+import { cursor, limit, maybe, page } from '../schemas/paging.ts'
 import { channelParams } from '../schemas/params.ts'
 import { showAudit, showChannelDetail, showListedChannel } from './present.ts'
 
@@ -19,7 +20,7 @@ export function readChannels(app: App, { channels }: ServiceDoors): void {
     querystring: z.object({
       limit,
       cursor,
-      tag: z.string().max(64).nullable().default(null).describe('Only numbers with this tag (`tag_` id).')
+      tag: maybe(z.string().max(64)).describe('Only numbers with this tag (`tag_` id).')
     }),
     response: { 200: page(listedChannel, 'Paired channels.'), ...bearerFailures('validation_failed') }
   }
@@ -32,7 +33,7 @@ export function readChannels(app: App, { channels }: ServiceDoors): void {
     tags: ['Channels'],
     summary: 'Read a channel',
     params: channelParams,
-    response: { 200: channelWithTags, ...bearerFailures('channel_not_found') }
+    response: { 200: documented('The channel and its tags.', channelWithTags), ...bearerFailures('channel_not_found') }
   }
   app.get('/v1/channels/:id', { onRequest: may('channels:read'), schema: read }, async (request, reply) => {
     const { id } = request.params

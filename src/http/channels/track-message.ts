@@ -4,6 +4,7 @@ import { callerOf, may } from '../access.ts'
 import { answer, refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
 import type { Messages, Result, ServiceDoors } from '../ports.ts'
+import { documented } from '../schemas/documented.ts'
 import { bearerFailures } from '../schemas/failure.ts'
 import { tracking } from '../schemas/tracking.ts'
 
@@ -15,7 +16,10 @@ export function trackMessage(app: App, { messages }: ServiceDoors): void {
     tags: ['Messages'],
     summary: 'Track one message',
     params: z.object({ id: z.string().describe('`msg_` id.') }),
-    response: { 200: tracking, ...bearerFailures('resource_not_found') }
+    response: {
+      200: documented('The message as far as it has come.', tracking),
+      ...bearerFailures('resource_not_found')
+    }
   }
   app.get('/v1/messages/:id', { onRequest: may('messages:read'), schema }, async (request, reply) => {
     const { id } = request.params

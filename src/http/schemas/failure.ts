@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { ERRORS, type ErrorCode } from '../errors.ts'
+import { documented } from './documented.ts'
 
 const error = z
   .object({
@@ -25,7 +26,7 @@ const error = z
     ]
   })
 
-type Documented = { readonly description: string; readonly content: { 'application/json': { schema: typeof error } } }
+type Documented = ReturnType<typeof documented<typeof error>>
 
 /** Documentation of a route's refusals: one entry per status, naming the codes. */
 export function failures(...codes: readonly ErrorCode[]): Readonly<Record<number, Documented>> {
@@ -36,10 +37,7 @@ export function failures(...codes: readonly ErrorCode[]): Readonly<Record<number
   }
   const entries = [...byStatus].map(([status, names]): [number, Documented] => [
     status,
-    {
-      description: names.map(name => `\`${name}\`: ${ERRORS[name][1]}`).join(' '),
-      content: { 'application/json': { schema: error } }
-    }
+    documented(names.map(name => `\`${name}\`: ${ERRORS[name][1]}`).join(' '), error)
   ])
   return Object.fromEntries(entries)
 }

@@ -3,16 +3,19 @@ import { z } from 'zod'
 const LIMIT_DEFAULT = 50
 const LIMIT_MAX = 100
 
+const DIGITS = /^[0-9]{1,9}$/
+const toNumber = (value: unknown): unknown => (typeof value === 'string' && DIGITS.test(value) ? Number(value) : value)
+
 /** `limit` of a list: 1 to 100, else 422. */
 export const limit = z
-  .string()
-  .regex(/^[0-9]{1,9}$/, `must be an integer from 1 to ${LIMIT_MAX}`)
-  .transform(Number)
-  .refine(value => value >= 1 && value <= LIMIT_MAX, `must be an integer from 1 to ${LIMIT_MAX}`)
+  .preprocess(toNumber, z.int().min(1).max(LIMIT_MAX))
   .default(LIMIT_DEFAULT)
   .describe(`1 to ${LIMIT_MAX}, default ${LIMIT_DEFAULT}.`)
 
-export const cursor = z.string().min(1).max(512).nullable().default(null).describe('`nextCursor` of the page before.')
+/** A query parameter that may be left out: null then. */
+export const maybe = (schema: z.ZodString) => schema.optional().transform(value => value ?? null)
+
+export const cursor = maybe(z.string().min(1).max(512)).describe('`nextCursor` of the page before.')
 
 /** One page of a list. */
 export const page = <T extends z.ZodType>(item: T, description: string) =>

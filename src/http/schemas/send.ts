@@ -18,6 +18,28 @@ const metadata = z
     'Free keys, echoed in `message.sent`: at most 20, keys up to 64 and values up to 512 characters, 4096 bytes.'
   )
 
+/** Named, because plain examples are dropped from schemas that rename a member on the way in. */
+const EXAMPLES = {
+  text: {
+    summary: 'A text',
+    value: {
+      to: '5511987654321',
+      content: { kind: 'text', text: 'Your order is on its way.' },
+      idempotencyKey: 'order-1001-shipped',
+      metadata: { order: '1001' }
+    }
+  },
+  template: {
+    summary: 'A template',
+    value: {
+      to: '5511987654321',
+      content: { kind: 'template', name: 'order_shipped', language: 'en', bodyParams: ['1001'] },
+      idempotencyKey: 'order-1001-template',
+      ttlSeconds: 3600
+    }
+  }
+}
+
 /** One message to send. */
 export const sendBody = z
   .strictObject({
@@ -28,16 +50,7 @@ export const sendBody = z
     ttlSeconds: z.int().min(1).max(TTL_SECONDS_MAX).exactOptional(),
     metadata: metadata.exactOptional()
   })
-  .meta({
-    examples: [
-      {
-        to: '5511987654321',
-        content: { kind: 'text', text: 'Your order is on its way.' },
-        idempotencyKey: 'order-1001-shipped',
-        metadata: { order: '1001' }
-      }
-    ]
-  })
+  .meta({ 'x-examples': EXAMPLES })
 
 export const accepted = z
   .object({

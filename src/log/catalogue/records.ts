@@ -2,11 +2,18 @@ import { z } from 'zod'
 import type { Event } from '../../domain/event.ts'
 import type {
   AnchorKeyCreated,
+  ContactErased,
+  ContactErasureCompleted,
   ContactKeyCreated,
+  ContactOptedIn,
+  ContactOptedOut,
   DeliveriesSettled,
   MessageReceived,
   ReportHeld,
   ReportSettled,
+  TemplateObserved,
+  TemplateRemoved,
+  TemplateSaved,
   TenantKeysCreated
 } from '../../domain/record.ts'
 import type { Anchor } from '../anchors.ts'
@@ -22,10 +29,30 @@ type RecordEvent =
   | AnchorKeyCreated
   | Event<'AnchorWritten', Anchor>
   | DeliveriesSettled
+  | ContactErased
+  | ContactErasureCompleted
+  | ContactOptedOut
+  | ContactOptedIn
+  | TemplateSaved
+  | TemplateRemoved
+  | TemplateObserved
 
 const masterKeyId = hex(16).describe('which master key wrapped it, without telling the key')
 /** At most this many outcomes go into one `DeliveriesSettled`. */
 const OUTCOMES_MAX = 256
+
+const contactKeyIndex = z
+  .string()
+  .regex(/^[0-9a-hjkmnp-tv-z]{26}$/)
+  .meta({ title: 'blind index, 26 characters' })
+
+const optOutData = z.strictObject({ tenantId: id('tn'), index: contactKeyIndex, by: z.enum(['keyword', 'platform']) })
+
+const templateText = z.strictObject({
+  body: z.string(),
+  header: z.string().exactOptional(),
+  footer: z.string().exactOptional()
+})
 
 const outcome = z.strictObject({
   deliveryId: id('dlv'),
@@ -100,10 +127,7 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
     data: z.strictObject({
       contactId: id('ct'),
       tenantId: id('tn'),
-      index: z
-        .string()
-        .regex(/^[0-9a-hjkmnp-tv-z]{26}$/)
-        .meta({ title: 'blind index, 26 characters' }),
+      index: contactKeyIndex,
       wrapped: base64.describe("wrapped by the tenant's key-encryption key")
     }),
     sealed: z.strictObject({ address: text(300).describe("digits, or the platform's user id") }),
@@ -141,5 +165,56 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
     by: 'deliverer',
     about: `Outcomes of webhook attempts, at most ${OUTCOMES_MAX} together.`,
     data: z.strictObject({ outcomes: z.array(outcome).min(1).max(OUTCOMES_MAX) })
+  },
+  ContactErased: {
+    stream: 'erasure-ct_…',
+    by: 'api',
+    about: "A contact is to be forgotten: recorded first, then the contact's key stream is erased.",
+    data: z.strictObject({ contactId: id('ct'), tenantId: id('tn') })
+  },
+  ContactErasureCompleted: {
+    stream: 'erasure-ct_…',
+    by: 'api, reactor',
+    about: "The erased contact's key, waiting messages and media are gone.",
+    data: z.strictObject({ contactId: id('ct'), tenantId: id('tn') })
+  },
+  ContactOptedOut: {
+    stream: 'optout-tn_….<blind index>',
+    by: 'callback',
+    about: 'A contact wants no more messages of this tenant. A keyed hash is all that is kept of it.',
+    data: optOutData
+  },
+  ContactOptedIn: {
+    stream: 'optout-tn_….<blind index>',
+    by: 'callback',
+    about: 'The contact takes it back.',
+    data: optOutData
+  },
+  TemplateSaved: {
+    stream: 'templates-tn_…',
+    by: 'api',
+    about: "The tenant's own template, rendered as text on unofficial numbers.",
+    data: z.strictObject({ name: text(512), language: text(20), text: templateText })
+  },
+  TemplateRemoved: {
+    stream: 'templates-tn_…',
+    by: 'api',
+    about: "The tenant's own templates of this name, in all languages, are gone.",
+    data: z.strictObject({ name: text(512) })
+  },
+  TemplateObserved: {
+    stream: 'templates-tn_…',
+    by: 'callback, supervisor',
+    about: 'The official platform tells of a template: read from its list, or news of its status.',
+    data: z.strictObject({
+      wabaId: text(64),
+      channelId: id('ch').describe('the number whose news it was, or that it was read for'),
+      name: text(512),
+      language: text(20),
+      status: text(40),
+      category: text(64).exactOptional(),
+      text: templateText.exactOptional(),
+      isNews: z.literal(true).exactOptional().describe('the status changed: `template.updated` goes out')
+    })
   }
 })

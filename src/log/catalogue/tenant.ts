@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import type { ContactErased } from '../../domain/record.ts'
 import { PERMISSIONS, type TenantEvent } from '../../domain/tenant.ts'
 import { definitionsOf } from './definition.ts'
 import { hex, id, text, time } from './fields.ts'
@@ -9,7 +8,7 @@ const url = text(2048)
 
 export const destinationSecrets = z.strictObject({ secret: text(400).describe('signs the deliveries') })
 
-export const tenantDefinitions = definitionsOf<TenantEvent | ContactErased>()({
+export const tenantDefinitions = definitionsOf<TenantEvent>()({
   TenantCreated: {
     stream,
     by: 'cli, api',
@@ -60,11 +59,5 @@ export const tenantDefinitions = definitionsOf<TenantEvent | ContactErased>()({
     by: 'api',
     about: 'A destination left the register; its place and address are free.',
     data: z.strictObject({ destinationId: id('whd') })
-  },
-  ContactErased: {
-    stream,
-    by: 'api',
-    about: "A contact is to be forgotten: recorded first, then the contact's key stream is erased.",
-    data: z.strictObject({ contactId: id('ct'), tenantId: id('tn') })
   }
 })

@@ -47,28 +47,28 @@ export function outboxQueries(db: Database): OutboxQueries {
 
 function dueQueries(db: Database): Pick<Views, 'pendingDeliveries' | 'dueDeliveryRetries' | 'nextDeliveryDue'> {
   const columns = `${COLUMNS}, d.state, d.lastError, d.nextAttemptAt`
-  const epoch = '(SELECT epoch FROM outbox_destinations WHERE destinationId = ?1)'
-  const pending = db.prepare<[string, number, number], DeliveryRow>(
+  const epoch = '(SELECT epoch FROM outbox_destinations WHERE destinationId = ?)'
+  const pending = db.prepare<[string, string, number, number], DeliveryRow>(
     `SELECT ${columns} FROM deliveries d
-     WHERE d.state = 'pending' AND d.destinationId = ?1 AND d.epoch = ${epoch} AND d.seq > ?2 ORDER BY d.seq LIMIT ?3`
+     WHERE d.state = 'pending' AND d.destinationId = ? AND d.epoch = ${epoch} AND d.seq > ? ORDER BY d.seq LIMIT ?`
   )
-  const retrying = db.prepare<[string, string, number], DeliveryRow>(
+  const retrying = db.prepare<[string, string, string, number], DeliveryRow>(
     `SELECT ${columns} FROM deliveries d
-     WHERE d.state = 'retrying' AND d.destinationId = ?1 AND d.epoch = ${epoch} AND d.nextAttemptAt <= ?2
-     ORDER BY d.nextAttemptAt LIMIT ?3`
+     WHERE d.state = 'retrying' AND d.destinationId = ? AND d.epoch = ${epoch} AND d.nextAttemptAt <= ?
+     ORDER BY d.nextAttemptAt LIMIT ?`
   )
   const nextRetry = db
-    .prepare<[string], string | null>(
+    .prepare<[string, string], string | null>(
       `SELECT min(d.nextAttemptAt) FROM deliveries d
-       WHERE d.state = 'retrying' AND d.destinationId = ?1 AND d.epoch = ${epoch}`
+       WHERE d.state = 'retrying' AND d.destinationId = ? AND d.epoch = ${epoch}`
     )
     .pluck()
   return {
-    pendingDeliveries: (destinationId, afterSeq, limit) => pending.all(destinationId, afterSeq, limit),
+    pendingDeliveries: (destinationId, afterSeq, limit) => pending.all(destinationId, destinationId, afterSeq, limit),
     // Those that are due first are read; what a page of them holds goes out oldest first.
     dueDeliveryRetries: (destinationId, now, limit) =>
-      retrying.all(destinationId, now, limit).sort((one, other) => one.seq - other.seq),
-    nextDeliveryDue: destinationId => nextRetry.get(destinationId) ?? null
+      retrying.all(destinationId, destinationId, now, limit).sort((one, other) => one.seq - other.seq),
+    nextDeliveryDue: destinationId => nextRetry.get(destinationId, destinationId) ?? null
   }
 }
 

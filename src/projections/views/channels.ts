@@ -31,7 +31,7 @@ export const channels: Table = {
   keyLength: 1,
   indexes: [
     `(tenantId, createdPosition) WHERE state <> 'deleted'`,
-    `(tenantId, number) WHERE state <> 'deleted'`,
+    `(tenantId, number, createdPosition) WHERE state <> 'deleted'`,
     '(phoneNumberId)',
     `(wabaId) WHERE state <> 'deleted'`
   ],

@@ -97,7 +97,8 @@ function fanOut(cause: Recorded, told: Told, firstNumber: number, rows: Rows, to
     if (!destination) continue
     const seq = cause.position * NUMBERS_PER_EVENT + firstNumber + index
     rows.put(deliveries, newDelivery(cause, told, eventId, destination, seq))
-    rows.put(outboxDestinations, { ...destination, unsettled: destination.unsettled + 1 })
+    destination.unsettled += 1
+    rows.put(outboxDestinations, destination)
     touch('outbox', destinationId)
   }
 }

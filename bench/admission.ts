@@ -1,0 +1,108 @@
+/**
+ * Single sends over keep-alive connections, beside the floor from the same run, both turned to in alternation.
+ * Nothing leaves: the platform refuses the number's token before the first round, so its queue stands still, while
+ * admission goes on. Read as a client sees it: with a key, validation, limits, traces and log lines, all at their defaults.
+ */
+import { join } from 'node:path'
+import type { FloorOrder } from './floor.ts'
+import type { ClosedLoad, LoadOrder } from './load.ts'
+import type { Bench } from './main.ts'
+import { startProgram } from './program.ts'
+import { type BenchedService, startService, until } from './service.ts'
+import type { StartedSimulator } from './simulator.ts'
+import { ACCESS_TOKEN, TEXT } from './simulator-world.ts'
+import { median } from './statistics.ts'
+import { type Figure, ms, perSecond } from './table.ts'
+
+const CONNECTIONS = 64
+const ROUNDS = 3
+const WARMUP_MS = 1_000
+const ROUND_MS = 4_000
+/** A few hundred people who are written to again and again. */
+const KNOWN_CONTACTS = 500
+const CLOSED_MS = 5_000
+
+export async function admission(bench: Bench): Promise<readonly Figure[]> {
+  const simulator = startProgram('simulator')
+  const started = await simulator.ask<StartedSimulator>({ kind: 'start', numbers: 1, statuses: false })
+  const dataDir = join(bench.folder, 'admission')
+  const service = await startService({ ...bench, dataDir, simulator: started, name: 'admission' })
+  const [path = ''] = await service.createChannels(1)
+  await closeChannel(service, started, path)
+  const floor = startProgram('floor')
+  const load = startProgram('load')
+  const floorUrl = await floor.ask<string>({ kind: 'start', file: join(bench.folder, 'floor.db') } satisfies FloorOrder)
+
+  async function measure(url: string, apiKey: string, contacts: number | null): Promise<ClosedLoad> {
+    const times = { warmupMs: WARMUP_MS, forMs: ROUND_MS }
+    const order: LoadOrder = {
+      kind: 'closed',
+      url,
+      apiKey,
+      paths: [path],
+      connections: CONNECTIONS,
+      contacts,
+      ...times
+    }
+    return load.ask<ClosedLoad>(order)
+  }
+
+  async function compare(name: string, contacts: number | null): Promise<readonly Figure[]> {
+    await floor.ask({ kind: 'contacts', known: contacts !== null } satisfies FloorOrder)
+    const ours: ClosedLoad[] = []
+    const theirs: ClosedLoad[] = []
+    const cpuMs: number[] = []
+    for (let round = 0; round < ROUNDS; round++) {
+      const before = service.cpuSeconds()
+      const measured = await measure(service.url, service.apiKey, contacts)
+      await service.quiet()
+      cpuMs.push(((service.cpuSeconds() - before) * 1000) / ((measured.perSecond * (WARMUP_MS + ROUND_MS)) / 1000))
+      ours.push(measured)
+      theirs.push(await measure(floorUrl, 'none', contacts))
+    }
+    bench.say(`admission, ${name}: ${median(cpuMs).toFixed(3)} ms of processor time each, views included`)
+    return figures(name, ours, theirs)
+  }
+
+  const all = [...(await compare('every contact new', null)), ...(await compare('known contacts', KNOWN_CONTACTS))]
+  await Promise.all([service.stop(), floor.stop(), load.stop(), simulator.stop()])
+  return all
+}
+
+function figures(name: string, ours: readonly ClosedLoad[], floor: readonly ClosedLoad[]): Figure[] {
+  const of = (loads: readonly ClosedLoad[], key: keyof ClosedLoad): number => median(loads.map(load => load[key]))
+  const rate = { ours: of(ours, 'perSecond'), floor: of(floor, 'perSecond') }
+  const p99 = { ours: of(ours, 'p99'), floor: of(floor, 'p99') }
+  return [
+    {
+      name: `Single admission, ${name}`,
+      ours: perSecond(rate.ours),
+      floor: perSecond(rate.floor),
+      ratio: rate.ours / rate.floor,
+      target: '≥ 0.5'
+    },
+    {
+      name: `Its latency, p50 / p99`,
+      ours: `${ms(of(ours, 'p50'))} / ${ms(p99.ours)}`,
+      floor: `${ms(of(floor, 'p50'))} / ${ms(p99.floor)}`,
+      ratio: p99.ours / p99.floor,
+      target: 'p99 ≤ 5'
+    }
+  ]
+}
+
+/** The platform takes the token back; the first send finds out, and from then on the queue waits for better credentials. */
+async function closeChannel(service: BenchedService, simulator: StartedSimulator, path: string): Promise<void> {
+  await fetch(`${simulator.url}/_control/tokens`, {
+    method: 'POST',
+    body: JSON.stringify({ token: ACCESS_TOKEN, wabas: 'all', state: 'revoked' })
+  })
+  const content = { kind: 'text', text: TEXT }
+  await service.call('POST', path, { to: '5511900000000', content, idempotencyKey: 'closes the channel' })
+  const channel = path.slice(0, path.lastIndexOf('/'))
+  const closed = await until(
+    async () => (await service.call<{ lastError: string | null }>('GET', channel)).lastError !== null,
+    CLOSED_MS
+  )
+  if (!closed) throw new Error('the channel could not be closed')
+}

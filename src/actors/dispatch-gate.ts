@@ -1,0 +1,31 @@
+/** What is looked at once more right before a message leaves: a failure here is final and has touched nobody (decisions §3). */
+import { type Channel, isRestricted } from '../domain/channel.ts'
+import type { QueueRow } from '../projections/port.ts'
+import { iso } from './clock.ts'
+import type { Core } from './core.ts'
+import type { OptOuts } from './opt-outs.ts'
+
+export type DispatchGate = {
+  /** The terminal code that the message fails with, or null when it may leave. */
+  refusal(channel: Channel, row: QueueRow, to: string, contentKind: string): Promise<string | null>
+}
+
+/** The platform's customer service window. */
+const WINDOW_MS = 24 * 3_600_000
+
+export function createDispatchGate(core: Core, optOuts: OptOuts, enforce24hWindow: boolean): DispatchGate {
+  const { views, clock } = core
+  return {
+    async refusal(channel, row, to, contentKind) {
+      if (typeof views.isOptedOut !== 'function') return null // HACK
+      if (await optOuts.has(row.tenantId, to)) return 'recipient_opted_out'
+      if (isRestricted(channel, iso(clock.now())) && !views.knows(channel.id, row.contactId))
+        return 'channel_restricted'
+      if (enforce24hWindow && channel.kind === 'official' && contentKind !== 'template') {
+        const heard = views.lastInboundAt(channel.id, row.contactId)
+        if (heard === null || clock.now() - Date.parse(heard) >= WINDOW_MS) return 'outside_24h_window'
+      }
+      return null
+    }
+  }
+}
