@@ -49,7 +49,7 @@ export function createAdmission(core: Core): Admission {
   async function blocked(channel: ChannelRow, to: string, kind: string, at: string): Promise<string | null> {
     const state = { ...channel, state: channel.state as 'connected' }
     const refusal = admissionRefusal(
-      { ...state, restricted: null, session: null, platformAppId: null, secretsGeneration: 0 },
+      { ...state, restricted: null, session: null, platformAppId: null, secretsGeneration: 0, connectedAt: null },
       at
     )
     if (refusal) return refusal

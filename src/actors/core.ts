@@ -103,6 +103,10 @@ export const unseal = <S>(core: Pick<Core, 'keyring'>, event: Decoded): Promise<
 
 export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
 
+/** Outcomes that say nothing about the command, only that it could not be carried out now. */
+export const isPassing = (code: string): boolean =>
+  code === 'overloaded' || code === 'internal_error' || code === 'conflict'
+
 /** Repeats what the log could not take, until it can: used where the outside effect has happened and must be recorded. */
 export async function untilRecorded<T extends { ok: boolean; code?: string }>(
   core: Pick<Core, 'clock'>,
@@ -110,11 +114,7 @@ export async function untilRecorded<T extends { ok: boolean; code?: string }>(
 ): Promise<T> {
   for (let waitMs = 50; ; waitMs = Math.min(waitMs * 2, 5_000)) {
     const outcome = await attempt()
-    if (
-      outcome.ok ||
-      (outcome.code !== 'overloaded' && outcome.code !== 'internal_error' && outcome.code !== 'conflict')
-    )
-      return outcome
+    if (outcome.ok || !isPassing(outcome.code ?? '')) return outcome
     await new Promise<void>(resolve => core.clock.after(waitMs, resolve))
   }
 }

@@ -23,13 +23,19 @@ export type DelivererOptions = {
   readonly concurrency: number
   readonly random: () => number
 }
-export type Deliverer = { start(): void; stop(): Promise<void> }
+export type Deliverer = {
+  start(): void
+  /** Ends the unsettled deliveries that carry the contact's data; resolves with their number. */
+  cancelFor(tenantId: string, contactId: string): Promise<number>
+  stop(): Promise<void>
+}
 
 /** decisions §1: ±10 %. */
 const JITTER = 0.1
 /** decisions §5: both secrets sign for this long after a rotation. */
 const ROTATION_OVERLAP_MS = 24 * 3_600_000
 const SECRETS_MAX = 5_000
+const CANCELLED_AT_ONCE = 256
 
 type SigningSecret = { readonly secret: string; readonly since: number }
 
@@ -143,11 +149,23 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     await aggregates.destinations.ask(stream, { type: 'Disable', at: now(core), reason: 'gone' }, context)
   }
 
+  async function cancelFor(tenantId: string, contactId: string): Promise<number> {
+    let cancelled = 0
+    for (;;) {
+      const rows = views.unsettledDeliveriesOf(tenantId, contactId, CANCELLED_AT_ONCE)
+      if (rows.length === 0) return cancelled
+      const positions = await Promise.all(rows.map(row => settle(row, { state: 'dead', error: 'contact_erased' })))
+      cancelled += rows.length
+      await views.caughtUp(Math.max(...positions))
+    }
+  }
+
   views.onPage(({ touched }) => {
     if (!stopping) for (const destinationId of touched.outbox ?? []) lane(destinationId).pump()
   })
 
   return {
+    cancelFor,
     start() {
       for (const destinationId of views.destinationsWithWork()) lane(destinationId).pump()
     },

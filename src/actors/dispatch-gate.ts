@@ -17,7 +17,6 @@ export function createDispatchGate(core: Core, optOuts: OptOuts, enforce24hWindo
   const { views, clock } = core
   return {
     async refusal(channel, row, to, contentKind) {
-      if (typeof views.isOptedOut !== 'function') return null // HACK
       if (await optOuts.has(row.tenantId, to)) return 'recipient_opted_out'
       if (isRestricted(channel, iso(clock.now())) && !views.knows(channel.id, row.contactId))
         return 'channel_restricted'

@@ -18,10 +18,17 @@ export type LaneOptions = {
   readonly nextRetry: () => string | null
   /** From when on the number can send: now or a later moment; null when only an event can tell. */
   readonly opensAt: () => Promise<string | null>
-  /** Does one dispatch from start to record. `spent`: the provider was called, the token is gone. */
-  readonly dispatch: (row: QueueRow) => Promise<{ spent: boolean; position: number | null }>
+  /** Does one dispatch from start to record. Rejects when it could not even begin: the message then stays in hand. */
+  readonly dispatch: (row: QueueRow, turn: Turn) => Promise<Dispatched>
+  readonly onCrash: (error: unknown) => void
   readonly viewPosition: () => number
 }
+
+/** `spent`: the provider was called, the token is gone. `position`: of what was recorded, null when nothing was. */
+export type Dispatched = { readonly spent: boolean; readonly position: number | null }
+
+/** Dispatches are prepared side by side and start one after the other, in the order of admission. */
+export type Turn = { readonly come: Promise<void>; pass(): void }
 
 export type Lane = {
   /** Something changed: look again. */
@@ -35,6 +42,8 @@ const AHEAD_MAX = 1_024
 const PAGE = 64
 /** A retry that the view still lists although it was just taken is looked at again after this. */
 const STALE_MS = 50
+/** After a dispatch that could not begin, for instance because the log takes no writes. */
+const CRASH_WAIT_MS = 1_000
 
 export function createLane(options: LaneOptions): Lane {
   const { clock, bucket, concurrency } = options
@@ -73,23 +82,52 @@ export function createLane(options: LaneOptions): Lane {
     }
   }
 
+  let lastTurn = Promise.resolve()
+
+  function nextTurn(): Turn {
+    const come = lastTurn
+    let pass = (): void => undefined
+    lastTurn = new Promise<void>(resolve => {
+      pass = resolve
+    })
+    return { come, pass: () => pass() }
+  }
+
   function start(row: QueueRow): void {
     inFlight++
     busyContacts.add(row.contactId)
     inHand.set(row.messageId, 0)
+    const turn = nextTurn()
     options
-      .dispatch(row)
-      .then(done => {
-        if (!done.spent) bucket.giveBack()
-        if (done.position === null) inHand.delete(row.messageId)
-        else inHand.set(row.messageId, done.position)
-      })
-      .catch(() => inHand.delete(row.messageId))
+      .dispatch(row, turn)
+      .then(
+        done => finished(row, done),
+        error => takeBack(row, error)
+      )
       .finally(() => {
+        turn.pass()
         inFlight--
-        busyContacts.delete(row.contactId)
         if (!stopped) void pump()
       })
+  }
+
+  function finished(row: QueueRow, { spent, position }: Dispatched): void {
+    if (!spent) bucket.giveBack()
+    if (position === null) inHand.delete(row.messageId)
+    else inHand.set(row.messageId, position)
+    busyContacts.delete(row.contactId)
+  }
+
+  /** Nothing has left: the message goes on waiting, and its recipient with it, until it is tried again. */
+  function takeBack(row: QueueRow, error: unknown): void {
+    options.onCrash(error)
+    bucket.giveBack()
+    clock.after(CRASH_WAIT_MS, () => {
+      inHand.delete(row.messageId)
+      busyContacts.delete(row.contactId)
+      if (row.state === 'queued' && !stopped) ahead.unshift(row)
+      if (!stopped) void pump()
+    })
   }
 
   let pumping = false
@@ -102,13 +140,19 @@ export function createLane(options: LaneOptions): Lane {
       return
     }
     pumping = true
-    do {
-      again = false
-      const opensAt = inFlight < concurrency ? await options.opensAt() : null
-      if (opensAt !== null && Date.parse(opensAt) > clock.now()) timer.at(Date.parse(opensAt))
-      else if (opensAt !== null) fillSlots()
-    } while (again && !stopped)
-    pumping = false
+    try {
+      do {
+        again = false
+        const opensAt = inFlight < concurrency ? await options.opensAt() : null
+        if (opensAt !== null && Date.parse(opensAt) > clock.now()) timer.at(Date.parse(opensAt))
+        else if (opensAt !== null) fillSlots()
+      } while (again && !stopped)
+    } catch (error) {
+      options.onCrash(error)
+      timer.at(clock.now() + CRASH_WAIT_MS)
+    } finally {
+      pumping = false
+    }
   }
 
   function fillSlots(): void {

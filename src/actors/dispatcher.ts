@@ -5,15 +5,17 @@
 import type { OfficialConnector, SendAnswer, UnofficialConnector } from '../connectors/port.ts'
 import { type Channel, opensAt } from '../domain/channel.ts'
 import { providerIdIndex } from '../log/keys/tenant-keys.ts'
+import { LogUnavailable } from '../log/port.ts'
 import type { QueueRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
 import { alarm, iso } from './clock.ts'
-import { type Core, now, ownCommand, untilRecorded } from './core.ts'
+import { type Core, isPassing, now, ownCommand, untilRecorded } from './core.ts'
 import { type DispatchPolicy, toDispatchAnswer } from './dispatch-answer.ts'
 import type { DispatchGate } from './dispatch-gate.ts'
-import { createLane, type Lane } from './dispatch-lane.ts'
+import { createLane, type Dispatched, type Lane, type Turn } from './dispatch-lane.ts'
 import type { Line, Lines } from './lines.ts'
 import { prepare } from './outbound.ts'
+import { restrict } from './restrictions.ts'
 import { createTokenBucket } from './token-bucket.ts'
 
 export type DispatcherOptions = {
@@ -65,7 +67,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       retries: limit => views.dueRetries(channelId, now(core), limit),
       nextRetry: () => views.nextRetryDue(channelId),
       opensAt: async () => (stopping ? null : opensAt(await channelState(channelId), now(core))),
-      dispatch: row => track(dispatch(row)),
+      dispatch: (row, turn) => track(dispatch(row, turn)),
+      onCrash: error => core.logger.warn({ err: error, channelId }, 'a dispatch could not begin and is tried again'),
       viewPosition: views.position
     })
     lanes.set(channelId, created)
@@ -81,13 +84,14 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   const command = (row: QueueRow) => ownCommand(core, row.tenantId, 'dispatcher')
 
-  async function fail(row: QueueRow, code: string): Promise<{ spent: boolean; position: number | null }> {
+  async function fail(row: QueueRow, code: string): Promise<Dispatched> {
     const stream = streamOf.message(row.messageId)
     const outcome = await aggregates.messages.ask(stream, { type: 'FailWaiting', at: now(core), code }, command(row))
+    if (!outcome.ok && isPassing(outcome.code)) throw new LogUnavailable(`failure not recorded: ${outcome.code}`)
     return { spent: false, position: outcome.ok ? outcome.position : null }
   }
 
-  async function dispatch(row: QueueRow): Promise<{ spent: boolean; position: number | null }> {
+  async function dispatch(row: QueueRow, turn: Turn): Promise<Dispatched> {
     const stream = streamOf.message(row.messageId)
     const channel = await channelState(row.channelId)
     const line = await lines.of(channel)
@@ -96,12 +100,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const { to, content } = prepared.outbound
     const refusal = await options.gate.refusal(channel, row, to, content.kind)
     if (refusal !== null) return fail(row, refusal)
+    // Loaded beforehand, so that those whose turns follow each other also reach the log in that order.
+    await aggregates.messages.read(stream)
+    await turn.come
     const start = command(row)
-    const started = await aggregates.messages.ask(
+    const asked = aggregates.messages.ask(
       stream,
       { type: 'StartDispatch', at: now(core), dispatchId: start.commandId },
       start
     )
+    turn.pass()
+    const started = await asked
+    if (!started.ok && isPassing(started.code)) throw new LogUnavailable(`dispatch not started: ${started.code}`)
     const begun = started.ok && started.events[0]?.type === 'MessageDispatchStarted'
     if (!started.ok || !begun) return { spent: false, position: started.ok ? started.position : null }
     const attempt = started.state.attempts
@@ -109,6 +119,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       ? await send(line, prepared.outbound)
       : { kind: 'channel_trouble', code: 'credentials_rejected', detail: null }
     if (answer.kind === 'channel_trouble') await recordTrouble(channel, answer.code)
+    if (answer.kind === 'refused' && answer.code === 'channel_restricted')
+      await restrict(core, channel, { code: answer.providerCode ?? answer.code, until: null, source: 'dispatcher' })
     return { spent: true, position: await recordAnswer(row, attempt, answer) }
   }
 

@@ -2,7 +2,8 @@
 import type { Content, InboundMessage } from '../connectors/port.ts'
 import type { ChannelEvent } from '../domain/channel.ts'
 import type { MessageEvent, Queued, QueuedSecrets } from '../domain/message-events.ts'
-import type { MessageReceived } from '../domain/record.ts'
+import type { MessageReceived, TemplateObserved } from '../domain/record.ts'
+import { renderTemplate } from '../domain/template.ts'
 import { type Decoded, decode } from '../log/codec.ts'
 import type { DeliveryRow } from '../projections/port.ts'
 import { idOf } from './aggregates.ts'
@@ -38,7 +39,7 @@ type Told = {
 export async function render(core: Core, delivery: DeliveryRow): Promise<Envelope | null> {
   const recorded = await core.log.at(delivery.position)
   if (!recorded) return null
-  const event = decode<MessageEvent | MessageReceived | ChannelEvent>(recorded)
+  const event = decode<MessageEvent | MessageReceived | ChannelEvent | TemplateObserved>(recorded)
   const told = await tell(core, delivery, event, recorded.stream)
   const channel = told && core.views.channelById(told.channelId)
   if (!told || !channel) return null
@@ -68,16 +69,21 @@ async function firstTrace(core: Core, stream: string): Promise<string | null> {
 async function tell(
   core: Core,
   delivery: DeliveryRow,
-  event: Decoded<MessageEvent | MessageReceived | ChannelEvent>,
+  event: Decoded<MessageEvent | MessageReceived | ChannelEvent | TemplateObserved>,
   stream: string
 ): Promise<Told | null> {
   switch (delivery.eventType) {
     case 'message.sent':
-      return tellSent(core, stream)
+      return tellSent(core, delivery, stream)
     case 'message.status':
       return tellStatus(core, delivery, event, stream)
     case 'message.received':
       return event.type === 'MessageReceived' ? tellReceived(core, event) : null
+    case 'template.updated': {
+      if (event.type !== 'TemplateObserved') return null
+      const { channelId, name, language, status } = event.data
+      return { channelId, data: { name, language, status } }
+    }
     case 'channel.status':
       return tellChannelStatus(core, event, idOf(stream))
     case 'channel.lifecycle': {
@@ -95,7 +101,7 @@ async function tell(
 const queuedEvent = (core: Core, stream: string): Promise<Decoded<Queued> | null> =>
   findEvent<Queued>(core, stream, event => event.type === 'MessageQueued')
 
-async function tellSent(core: Core, stream: string): Promise<Told | null> {
+async function tellSent(core: Core, delivery: DeliveryRow, stream: string): Promise<Told | null> {
   const queued = await queuedEvent(core, stream)
   const secrets = queued && (await unseal<QueuedSecrets>(core, queued))
   if (!queued || !secrets) return null
@@ -104,19 +110,30 @@ async function tellSent(core: Core, stream: string): Promise<Told | null> {
   return {
     channelId,
     trace: queued.meta.trace,
-    data: { to: secrets.to, messageId, content: leanContent(secrets.content as Content), ...metadata }
+    data: {
+      to: secrets.to,
+      messageId,
+      content: leanContent(core, delivery.tenantId, secrets.content as Content),
+      ...metadata
+    }
   }
 }
 
 /** The kind sent, without url and without provider ids (channel-service, Events). */
-function leanContent(content: Content): Readonly<Record<string, unknown>> {
+function leanContent(core: Core, tenantId: string, content: Content): Readonly<Record<string, unknown>> {
   switch (content.kind) {
     case 'media': {
       const { url: _url, ...rest } = content
       return rest
     }
-    case 'template':
-      return { kind: 'template', name: content.name, language: content.language, params: content.bodyParams ?? [] }
+    case 'template': {
+      const { name, language } = content
+      const text = core.views.template(tenantId, name, language)?.text
+      // `rendered` is there only when the template is known and its parameters fit; it is never invented.
+      const rendered = text ? renderTemplate(text, content) : null
+      const params = content.bodyParams ?? []
+      return { kind: 'template', name, language, params, ...(rendered === null ? {} : { rendered }) }
+    }
     default:
       return content
   }
@@ -147,15 +164,20 @@ async function tellReceived(core: Core, event: Decoded<MessageReceived>): Promis
   const reply = quotedIndex === undefined ? {} : quoted === null ? { replyToUnknown: true } : { replyTo: quoted }
   const target = targetIndex === undefined ? null : core.views.messageByProviderId(channelId, targetIndex)
   const profileName = secrets.profileName === undefined ? {} : { profileName: secrets.profileName }
-  const message = tellMessage(secrets.message as InboundMessage, target)
+  const message = tellMessage(secrets.message as InboundMessage, messageId, target)
   return { channelId, data: { from: secrets.from, message, messageId, ...profileName, ...reply } }
 }
 
-function tellMessage(message: InboundMessage, targetMessageId: string | null): Readonly<Record<string, unknown>> {
+/** A medium goes by its message's own id: what the platform calls it stays with us. */
+function tellMessage(
+  message: InboundMessage,
+  messageId: string,
+  targetMessageId: string | null
+): Readonly<Record<string, unknown>> {
   if (message.kind === 'reaction') return { kind: 'reaction', targetMessageId, emoji: message.emoji }
   if (message.kind !== 'media') return message
   const { path: _path, ...rest } = message
-  return rest
+  return { ...rest, mediaId: messageId }
 }
 
 function tellChannelStatus(core: Core, event: Decoded, channelId: string): Told {

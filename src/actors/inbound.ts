@@ -9,11 +9,17 @@ import { type Core, now, ownCommand, record } from './core.ts'
 
 export type InboundUpdate = Extract<Update, { kind: 'inbound' }>
 
-export async function receive(core: Core, channel: ChannelRow, update: InboundUpdate, trace: string): Promise<void> {
+/** Resolves with what was recorded, null when it was recorded before. */
+export async function receive(
+  core: Core,
+  channel: ChannelRow,
+  update: InboundUpdate,
+  trace: string
+): Promise<MessageReceived['data'] | null> {
   const keys = await core.keyring.tenant(channel.tenantId)
   const messageId = inboundMessageId(keys, channel.id, update.providerId)
   const stream = streamOf.message(messageId)
-  if (core.log.numberOf(stream) !== null) return
+  if (core.log.numberOf(stream) !== null) return null
   const at = now(core)
   const contact = await core.keyring.ensureContact(channel.tenantId, update.from, at)
   const index = (providerId: string): string => providerIdIndex(keys, channel.id, providerId)
@@ -45,4 +51,5 @@ export async function receive(core: Core, channel: ChannelRow, update: InboundUp
   const result = await record(core, stream, NO_STREAM, [event], context)
   // A conflict is the same message from a repeated callback; an erased stream is one that retention has taken.
   if (result.kind === 'invalid') throw new LogUnavailable(`inbound message not recorded: ${result.reason}`)
+  return result.kind === 'appended' ? event.data : null
 }

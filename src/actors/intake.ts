@@ -8,11 +8,13 @@ import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts
 import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Core, isUnavailable, now, ownCommand } from './core.ts'
+import { type Core, isUnavailable } from './core.ts'
 import { type InboundUpdate, receive } from './inbound.ts'
 import type { Lines } from './lines.ts'
+import type { Media } from './media-service.ts'
 import type { OptOuts } from './opt-outs.ts'
 import type { Reports } from './reports.ts'
+import { restrict } from './restrictions.ts'
 import type { SessionNews } from './sessions.ts'
 import type { Templates } from './templates.ts'
 
@@ -23,6 +25,7 @@ export type IntakeOptions = {
   readonly sessions: SessionNews
   readonly optOuts: OptOuts
   readonly templates: Pick<Templates, 'heard'>
+  readonly media: Pick<Media, 'received'>
   /** Of the default platform app; empty when it has none. */
   readonly appSecret: string | null
   readonly verifyToken: string | null
@@ -44,11 +47,13 @@ export type Intake = {
 export const callbackKey = (root: Buffer, reference: string): string =>
   createHmac('sha256', root).update(reference).digest('hex')
 
+/** Clocks differ, and a message may come while the number is being connected. */
+const HISTORY_SLACK_MS = 30_000
 /** Updates of one body worked at once. */
 const UPDATES_AT_ONCE = 64
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { core, lines, reports, sessions, optOuts, templates } = options
+  const { core, lines, reports, sessions, optOuts, templates, media } = options
   const { views, aggregates } = core
 
   async function one(channels: readonly ChannelRow[], update: Update, trace: string): Promise<void> {
@@ -57,15 +62,17 @@ export function createIntake(options: IntakeOptions): Intake {
     switch (update.kind) {
       case 'status':
         await reports.status(channels, update, trace)
-        if (update.restriction)
-          await restrict(live, update.code ?? 'channel_restricted', update.restriction.until, trace)
+        if (update.restriction) {
+          const { until } = update.restriction
+          await restrict(core, live, { code: update.code ?? 'channel_restricted', until, source: 'callback', trace })
+        }
         return
       case 'echo':
         return reports.echo(live, update, trace)
       case 'inbound':
         return live.state === 'deleted' ? undefined : inbound(live, update, trace)
       case 'restriction':
-        return restrict(live, update.code, update.until, trace)
+        return restrict(core, live, { code: update.code, until: update.until, source: 'callback', trace })
       case 'opt_out':
         return optOuts.set(live.tenantId, update.address, { out: update.optedOut, by: 'platform' }, trace)
       case 'template':
@@ -76,19 +83,26 @@ export function createIntake(options: IntakeOptions): Intake {
     }
   }
 
+  async function channelRow(channelId: string): Promise<ChannelRow | null> {
+    const row = views.channelById(channelId)
+    if (row) return row
+    await views.caughtUp(await core.log.head())
+    return views.channelById(channelId)
+  }
+
   async function inbound(channel: ChannelRow, update: InboundUpdate, trace: string): Promise<void> {
-    await receive(core, channel, update, trace)
+    if (await isHistory(channel, update)) return
+    const received = await receive(core, channel, update, trace)
+    if (received) media.received(received)
     const wish = update.message.kind === 'text' ? optOuts.wishOf(update.message.text) : null
     if (wish) await optOuts.set(channel.tenantId, update.from, wish, trace)
   }
 
-  async function restrict(channel: ChannelRow, code: string, until: string | null, trace: string): Promise<void> {
-    const context = ownCommand(core, channel.tenantId, 'callback', { trace })
-    await aggregates.channels.ask(
-      streamOf.channel(channel.id),
-      { type: 'Restrict', at: now(core), code, until },
-      context
-    )
+  /** What a session syncs at its first login happened before the number was ours: it is not news. */
+  async function isHistory(channel: ChannelRow, update: InboundUpdate): Promise<boolean> {
+    if (channel.kind !== 'unofficial' || update.providerAt === null) return false
+    const { connectedAt } = await aggregates.channels.read(streamOf.channel(channel.id))
+    return connectedAt !== null && Date.parse(update.providerAt) < Date.parse(connectedAt) - HISTORY_SLACK_MS
   }
 
   /** Updates of one message keep their order; those of different ones go side by side. */
@@ -164,9 +178,13 @@ export function createIntake(options: IntakeOptions): Intake {
       const parsed = parseJson(body)
       if (parsed === undefined) return { status: 400 }
       const { updates } = parseUnofficialCallback(parsed)
-      const channelId = isId('ch', reference) ? reference : await sessions.channelOfAttempt(reference)
       for (const update of updates) if (update.kind === 'session') await sessions.heard(reference, update)
-      const channel = channelId === null ? null : views.channelById(channelId)
+      const news = updates.filter(update => update.kind !== 'session' && update.kind !== 'ignored')
+      if (news.length === 0) return { status: 200 }
+      const standsFor = isId('ch', reference) ? { channelId: reference } : await sessions.standsFor(reference)
+      // The number is about to become a channel: the instance tells it again.
+      if (standsFor === 'pairing') return { status: 503 }
+      const channel = standsFor && (await channelRow(standsFor.channelId))
       if (!channel) return { status: 200 }
       return durable(
         all(

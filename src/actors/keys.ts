@@ -1,5 +1,6 @@
 /** API keys (decisions §2): `llk_` and 43 base64url characters, of which only the SHA-256 is stored. */
 import { randomBytes } from 'node:crypto'
+import { LRUCache } from 'lru-cache'
 import { DEFAULT_PERMISSIONS, type Permission } from '../domain/tenant.ts'
 import type { KeyRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
@@ -30,10 +31,15 @@ export type Keys = {
 }
 
 const KEY_BYTES = 32
+/** Unknown keys are remembered this long, so that one that is tried over and over does not wait for the views each time. */
+const UNKNOWN_MS = 1_000
+const UNKNOWN_MAX = 10_000
 const SHAPE = /^llk_[A-Za-z0-9_-]{43}$/
 
 export function createKeys(core: Core): Keys {
-  const { views, aggregates } = core
+  const { views, aggregates, clock } = core
+  /** Digest → when it was found to be nobody's. */
+  const unknown = new LRUCache<string, number>({ max: UNKNOWN_MAX })
 
   async function add(
     asker: Asker,
@@ -52,6 +58,7 @@ export function createKeys(core: Core): Keys {
     const command = { type: 'CreateKey', at, digest: sha256(apiKey), ...key } as const
     const outcome = await aggregates.tenants.ask(streamOf.tenant(asker.tenantId), command, askedBy(asker))
     if (!outcome.ok) return refuse(outcome.code)
+    unknown.delete(command.digest)
     if (outcome.position !== null) core.own.configured(asker.tenantId, outcome.position)
     const { keyId, ...shown } = key
     return ok({ id: keyId, tenantId: asker.tenantId, ...shown, createdAt: at, revoked: false, apiKey })
@@ -75,9 +82,11 @@ export function createKeys(core: Core): Keys {
       const digest = sha256(apiKey)
       let row = views.keyByDigest(digest)
       if (!row) {
+        if (clock.now() - (unknown.get(digest) ?? Number.NEGATIVE_INFINITY) < UNKNOWN_MS) return null
         // It may have been made a moment ago, here or on another node.
-        await views.caughtUp(await core.log.head())
+        const isSure = await views.caughtUp(await core.log.head())
         row = views.keyByDigest(digest)
+        if (!row && isSure) unknown.set(digest, clock.now())
       }
       if (!row || row.revoked) return null
       const waiting = core.own.configurationSettled(row.tenantId)

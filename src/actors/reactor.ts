@@ -7,6 +7,7 @@ import { idOf, streamOf } from './aggregates.ts'
 import { alarm, coalesced } from './clock.ts'
 import { type Core, now, ownCommand } from './core.ts'
 import type { Destinations } from './destinations.ts'
+import type { Erasure } from './erasure.ts'
 import type { Numbers } from './numbers.ts'
 import type { Pairing } from './pairing.ts'
 
@@ -16,6 +17,7 @@ export type ReactorOptions = {
   readonly numbers: Numbers
   readonly pairing: Pairing
   readonly destinations: Destinations
+  readonly erasure: Pick<Erasure, 'complete'>
 }
 
 const TODOS_AT_ONCE = 128
@@ -25,7 +27,7 @@ const PATIENCE_MS = 2_000
 /** What could not be done now is tried again after this. */
 const AGAIN_MS = 1_000
 
-export function createReactor({ core, numbers, pairing, destinations }: ReactorOptions): Reactor {
+export function createReactor({ core, numbers, pairing, destinations, erasure }: ReactorOptions): Reactor {
   const { views, clock, logger } = core
   let stopping = false
   let running: Promise<void> = Promise.resolve()
@@ -43,6 +45,10 @@ export function createReactor({ core, numbers, pairing, destinations }: ReactorO
       }
   }
 
+  async function finishErasure({ subject, tenantId, stream }: TodoRow): Promise<void> {
+    if (tenantId !== null) await erasure.complete(subject, tenantId, stream === '' ? null : stream)
+  }
+
   function act(todo: TodoRow): Promise<void> {
     switch (todo.kind) {
       case 'finish_number':
@@ -55,6 +61,8 @@ export function createReactor({ core, numbers, pairing, destinations }: ReactorO
         return numbers.release(todo.subject)
       case 'fail_waiting':
         return failWaiting(todo.subject)
+      case 'finish_erasure':
+        return finishErasure(todo)
       case 'finish_destination':
         return destinations.finish(todo.stream, todo.subject)
     }

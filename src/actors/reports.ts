@@ -10,7 +10,7 @@ import { providerIdIndex } from '../log/keys/tenant-keys.ts'
 import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import type { ChannelRow, HeldReport, QueueRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Core, findEvent, now, ownCommand, record, unseal } from './core.ts'
+import { type Core, findEvent, isPassing, now, ownCommand, record, unseal } from './core.ts'
 
 export type StatusUpdate = Extract<Update, { kind: 'status' }>
 export type EchoUpdate = Extract<Update, { kind: 'echo' }>
@@ -43,11 +43,7 @@ export function createReports(core: Core): Reports {
     const context = ownCommand(core, channel.tenantId, 'callback', { trace })
     const command = { type: 'RecordReport', at: now(core), channelId: channel.id, report } as const
     const outcome = await aggregates.messages.ask(streamOf.message(messageId), command, context)
-    if (
-      !outcome.ok &&
-      (outcome.code === 'overloaded' || outcome.code === 'internal_error' || outcome.code === 'conflict')
-    )
-      throw new LogUnavailable(`report not recorded: ${outcome.code}`)
+    if (!outcome.ok && isPassing(outcome.code)) throw new LogUnavailable(`report not recorded: ${outcome.code}`)
     return outcome.ok || outcome.code !== 'resource_not_found'
   }
 

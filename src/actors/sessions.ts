@@ -9,13 +9,14 @@ import { streamOf } from './aggregates.ts'
 import { type Core, now, ownCommand } from './core.ts'
 import type { Lines } from './lines.ts'
 import type { Pairing } from './pairing.ts'
+import { restrict } from './restrictions.ts'
 
 export type SessionUpdate = Omit<Extract<Update, { kind: 'session' }>, 'kind'>
 
 export type SessionNews = {
   heard(reference: string, update: SessionUpdate): Promise<void>
-  /** The channel that an attempt has become, else null. */
-  channelOfAttempt(attemptId: string): Promise<string | null>
+  /** The channel that an attempt has become; `pairing` while it may become one; null when it never will. */
+  standsFor(attemptId: string): Promise<{ channelId: string } | 'pairing' | null>
 }
 
 export type SupervisorOptions = {
@@ -49,11 +50,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const context = () => ownCommand(core, channel.tenantId, 'supervisor')
     if (update.restriction) {
       const { active, until } = update.restriction
-      const at = now(core)
-      const command = active
-        ? ({ type: 'Restrict', at, code: 'new_contacts_blocked', until } as const)
-        : ({ type: 'LiftRestriction', at } as const)
-      await aggregates.channels.ask(stream, command, context())
+      if (active) await restrict(core, channel, { code: 'new_contacts_blocked', until, source: 'supervisor' })
+      else await aggregates.channels.ask(stream, { type: 'LiftRestriction', at: now(core) }, context())
     }
     if (update.status !== 'working') return missed(channelId)
     settled(channelId)
@@ -95,16 +93,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     )
   }
 
-  async function channelOfAttempt(attemptId: string): Promise<string | null> {
+  async function standsFor(attemptId: string): Promise<{ channelId: string } | 'pairing' | null> {
     if (!isId('cxn', attemptId)) return null
     const attempt = await aggregates.attempts.read(streamOf.attempt(attemptId))
-    return attempt.state === 'connected' ? attempt.channelId : null
+    if (attempt.state === 'connected' && attempt.channelId !== null) return { channelId: attempt.channelId }
+    return isPairing(attempt) || attempt.state === 'paired' ? 'pairing' : null
   }
 
   async function heard(reference: string, update: SessionUpdate): Promise<void> {
-    const channelId = isId('ch', reference) ? reference : await channelOfAttempt(reference)
-    if (channelId !== null) return channelHeard(channelId, update)
-    await pairing.heard(reference, update)
+    const target = isId('ch', reference) ? { channelId: reference } : await standsFor(reference)
+    if (target === 'pairing') await pairing.heard(reference, update)
+    else if (target) await channelHeard(target.channelId, update)
   }
 
   async function lookAt(reference: string, line: UnofficialLine): Promise<void> {
@@ -150,7 +149,7 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
 
   return {
     heard,
-    channelOfAttempt,
+    standsFor,
     start: schedule,
     async stop() {
       stopping = true

@@ -24,7 +24,7 @@ export type CreateKeyOptions = {
 export type ListKeysOptions = { readonly tenant: string; readonly json?: true }
 
 /** A service that starts or stops holds DATA_DIR for a moment without listening. */
-const OWNER_WAIT_MS = 5_000
+const OWNER_WAIT_MS = 2_000
 const OWNER_STEP_MS = 100
 
 export async function createKey({ tenant, name, permissions, expires }: CreateKeyOptions): Promise<void> {
@@ -44,8 +44,7 @@ export async function listKeys({ tenant, json }: ListKeysOptions): Promise<void>
   if (!keys) throw new CommandFailed(`there is no tenant ${tenant}`)
   if (json) return printJson(keys)
   const rows = keys.items.map(({ id, name, permissions, lastFour, createdAt, expiresAt }) => {
-    const granted = permissions.length === PERMISSIONS.length ? 'all' : permissions.join(',')
-    return [id, name, `…${lastFour}`, createdAt, expiresAt ?? 'never', granted]
+    return [id, name, `…${lastFour}`, createdAt, expiresAt ?? 'never', granted(permissions)]
   })
   printTable([['ID', 'NAME', 'KEY', 'CREATED', 'EXPIRES', 'PERMISSIONS'], ...rows])
 }
@@ -55,6 +54,12 @@ export async function revokeKey(keyId: string): Promise<void> {
   requireLog(settings.storage.dataDir)
   await done(settings, { command: 'keys revoke', keyId })
   process.stdout.write(`${keyId} is revoked\n`)
+}
+
+function granted(permissions: readonly Permission[]): string {
+  const missing = PERMISSIONS.filter(permission => !permissions.includes(permission))
+  if (missing.length === 0) return 'all'
+  return missing.length === 1 ? `all but ${missing[0]}` : permissions.join(',')
 }
 
 /** Making a key is the only command that may begin a log. */

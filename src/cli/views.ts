@@ -86,5 +86,5 @@ function statusOf(name: string, version: number, checkpoints: readonly Checkpoin
   if (stored.version !== version)
     return { name, version, position, state: `of version ${stored.version}; filled anew at the next start` }
   const behind = Math.max(0, head - position)
-  return { name, version, position, state: behind === 0 ? 'up to date' : `${behind} events behind` }
+  return { name, version, position, state: behind === 0 ? 'up to date' : `${behind} behind` }
 }

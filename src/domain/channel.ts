@@ -77,6 +77,8 @@ export type Channel = {
   /** Why dispatch waits although the number is connected: credentials refused, instance refused. */
   readonly lastError: string | null
   readonly stateChangedAt: string | null
+  /** When it was first connected. */
+  readonly connectedAt: string | null
   readonly limitedSince: string | null
   readonly restricted: { readonly until: string | null } | null
   readonly quarantineUntil: string | null
@@ -117,6 +119,7 @@ const initial: Channel = {
   session: null,
   lastError: null,
   stateChangedAt: null,
+  connectedAt: null,
   limitedSince: null,
   restricted: null,
   quarantineUntil: null,
@@ -233,6 +236,7 @@ function evolve(channel: Channel, event: ChannelEvent): Channel {
         platformAppId: platformAppId ?? null,
         session: session ?? null,
         stateChangedAt: event.at,
+        connectedAt: event.at,
         quarantineUntil: quarantineUntil ?? null
       }
     }

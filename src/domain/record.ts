@@ -67,6 +67,8 @@ export type DeliveryOutcome = {
 }
 /** `outcomes-<shard>-<yyyymmdd>`: at most 256 outcomes of webhook deliveries. */
 export type DeliveriesSettled = Event<'DeliveriesSettled', { readonly outcomes: readonly DeliveryOutcome[] }>
+/** `outcomes-<shard>-<yyyymmdd>`: dead deliveries, at most 256 of them, are to be tried again at once. */
+export type DeliveriesRetried = Event<'DeliveriesRetried', { readonly deliveryIds: readonly string[] }>
 
 /** `erasure-ct_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
 export type ContactErased = Event<'ContactErased', { readonly contactId: string; readonly tenantId: string }>

@@ -76,7 +76,7 @@ export function createApp(options: AppOptions): App {
   app.register(async (scope: App) => {
     requireKey(scope, doors.keys)
     limitRequests(scope, options.requestLimitPerMinute, options.now)
-    channelRoutes(scope, doors, options.now)
+    channelRoutes(scope, doors, limits, options.now)
   })
   app.register(async (scope: App) => {
     takeRaw(scope, limits.callback)

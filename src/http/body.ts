@@ -1,7 +1,8 @@
 import { isUtf8 } from 'node:buffer'
 import type { FastifyInstance } from 'fastify'
-import { type Detail, RequestRefused } from './errors.ts'
-import { formatPath } from './paths.ts'
+import { RequestRefused } from './errors.ts'
+import { findFlaws } from './flaws.ts'
+import { detail } from './validation.ts'
 
 export type BodyLimits = {
   /** Bytes of a JSON body on `/v1/*`. */
@@ -13,18 +14,35 @@ export type BodyLimits = {
 }
 export const BODY_LIMITS: BodyLimits = { json: 64 * 1024, batch: 512 * 1024, callback: 4 * 1024 * 1024 }
 
-const DETAILS_MAX = 20
-
 /**
  * Makes the scope take JSON bodies only: strict UTF-8 (400), well-formed (400), no content encoding (415), no text that
  * a store or a receiver could trip over (422). Of duplicate keys the last one counts. An empty body is no body: routes
  * that need one answer 400, the others do not care.
  */
 export function takeJson(app: FastifyInstance, bodyLimit: number): void {
+  takeParsed(app, bodyLimit, body => {
+    const text = textOf(body)
+    const value = parseText(text)
+    // Both NUL and lone surrogates can only come in as escapes, so most bodies need no second look.
+    const flaws = text.includes('\\u') || text.includes('__proto__') ? findFlaws(value) : []
+    if (flaws.length === 0) return value
+    throw new RequestRefused(
+      'validation_failed',
+      flaws.map(flaw => detail(flaw.path, flaw.message))
+    )
+  })
+}
+
+/** The same, except that text is not searched: that is left to a route that works its body in slices. */
+export function takeUnsearchedJson(app: FastifyInstance, bodyLimit: number): void {
+  takeParsed(app, bodyLimit, body => parseText(textOf(body)))
+}
+
+function takeParsed(app: FastifyInstance, bodyLimit: number, parse: (body: Buffer) => unknown): void {
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('application/json', { parseAs: 'buffer', bodyLimit }, (_request, body, done) => {
     try {
-      done(null, parseJson(body as Buffer))
+      done(null, body.length === 0 ? undefined : parse(body as Buffer))
     } catch (error) {
       done(error as Error)
     }
@@ -46,55 +64,21 @@ export function refuseEncodedBodies(app: FastifyInstance): void {
   })
 }
 
-function parseJson(body: Buffer): unknown {
-  if (body.length === 0) return undefined
+function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw new RequestRefused('malformed_json')
-  const text = body.toString('utf8')
-  const value = parseText(text)
-  if (value === null) throw new RequestRefused('validation_failed', [{ path: '', message: 'must be an object' }])
-  // Both NUL and lone surrogates can only come in as escapes, so most bodies need no second look.
-  if (text.includes('\\u') || text.includes('__proto__')) {
-    const flaws = findFlaws(value)
-    if (flaws.length > 0) throw new RequestRefused('validation_failed', flaws)
-  }
-  return value
+  return body.toString('utf8')
 }
 
 function parseText(text: string): unknown {
+  const value = parsed(text)
+  if (value === null) throw new RequestRefused('validation_failed', [{ path: '', message: 'must be an object' }])
+  return value
+}
+
+function parsed(text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
     throw new RequestRefused('malformed_json')
   }
-}
-
-type Place = { readonly value: unknown; readonly key: string | number; readonly parent: Place | null }
-
-/** Walks with a stack of its own: nesting is as deep as the sender likes. */
-function findFlaws(root: unknown): readonly Detail[] {
-  const flaws: Detail[] = []
-  const places: Place[] = [{ value: root, key: '', parent: null }]
-  for (let place = places.pop(); place && flaws.length < DETAILS_MAX; place = places.pop()) {
-    const { value } = place
-    if (typeof value === 'string' && isFlawed(value)) {
-      flaws.push({ path: pathTo(place), message: 'must not hold NUL or lone surrogates' })
-    }
-    if (typeof value !== 'object' || value === null) continue
-    for (const [key, child] of Object.entries(value)) {
-      const inner = { value: child, key: Array.isArray(value) ? Number(key) : key, parent: place }
-      if (key === '__proto__') flaws.push({ path: pathTo(inner), message: 'is not an allowed key' })
-      else if (isFlawed(key)) flaws.push({ path: pathTo(place), message: 'has a key with NUL or lone surrogates' })
-      else places.push(inner)
-    }
-  }
-  return flaws
-}
-
-const LONE_SURROGATE = /\p{Surrogate}/u
-const isFlawed = (text: string): boolean => text.includes('\0') || LONE_SURROGATE.test(text)
-
-function pathTo(place: Place): string {
-  const path: (string | number)[] = []
-  for (let at: Place | null = place; at?.parent; at = at.parent) path.unshift(at.key)
-  return formatPath(path)
 }

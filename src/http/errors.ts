@@ -19,6 +19,7 @@ export const ERRORS = {
   webhook_endpoint_url_taken: [409, 'A destination with this URL exists already.'],
   payload_too_large: [413, 'The body is larger than this route takes.'],
   unsupported_media_type: [415, 'The body must be application/json, without a content encoding.'],
+  range_not_satisfiable: [416, 'The range begins behind the end of the file.'],
   validation_failed: [422, 'The request has fields that are missing, unknown or not valid.'],
   outbound_address_blocked: [422, 'The address may not be called by this service.'],
   credentials_rejected: [422, 'The platform refuses these credentials.'],

@@ -1,6 +1,18 @@
 /** What the HTTP layer is handed: the service's doors. It never sees the log, the actors or the connectors. */
+import type { Readable } from 'node:stream'
 import type { Permission } from '../domain/tenant.ts'
-import type { AuditRow, DeliveryRow, DestinationRow, KeyRow, ListPage, TrackingRow } from '../projections/port.ts'
+import type {
+  AuditRow,
+  DeliveryRow,
+  DestinationRow,
+  KeyRow,
+  ListPage,
+  Metrics,
+  MetricsWindow,
+  RiskRow,
+  TemplateRow,
+  TrackingRow
+} from '../projections/port.ts'
 
 /** Who asks. `trace` is the request's `tr_…`; commands derive their ids from it. */
 export type Caller = {
@@ -51,12 +63,72 @@ export type ListedChannel = ChannelView & {
   readonly health: null | Readonly<Record<string, unknown>>
 }
 
+export type TrackedMessage = Omit<TrackingRow, 'tenantId' | 'contactId'> & { readonly toAddress: string }
+export type ListedMessage = Omit<TrackedMessage, 'events'>
+
+/** Of messages by the moment of their admission: `from` is included, `to` is not. */
+export type MessageQuery = {
+  readonly from?: string
+  readonly to?: string
+  readonly state?: string
+  readonly recipient?: string
+  readonly channelId?: string
+}
+
 export type Messages = {
   send(caller: Caller, ref: string, input: SendInput): Promise<Result<Accepted>>
-  track(
+  /** One outcome per input, in order; resolves when the last one is durable. */
+  sendMany(caller: Caller, ref: string, inputs: readonly SendInput[]): Promise<Result<readonly Result<Accepted>[]>>
+  track(caller: Caller, messageId: string): Promise<Result<TrackedMessage>>
+  list(
     caller: Caller,
-    messageId: string
-  ): Promise<Result<Omit<TrackingRow, 'tenantId' | 'contactId'> & { toAddress: string }>>
+    query: MessageQuery,
+    page: { limit: number; cursor: string | null }
+  ): Promise<ListPage<ListedMessage>>
+  metrics(caller: Caller, window: MetricsWindow): Promise<Metrics>
+  /** `validation_failed`: the message has no delivery status yet. */
+  renotify(caller: Caller, messageId: string): Promise<Result<{ readonly enqueued: true; readonly status: string }>>
+  /** The window has been checked; too many matches are `validation_failed`. */
+  renotifyMany(
+    caller: Caller,
+    query: MessageQuery & { readonly from: string; readonly to: string }
+  ): Promise<Result<{ readonly enqueued: number; readonly skipped: number }>>
+}
+
+export type Templates = {
+  list(caller: Caller, page: { limit: number; cursor: string | null }): Promise<ListPage<TemplateRow>>
+  save(
+    caller: Caller,
+    input: {
+      readonly name: string
+      readonly language: string
+      readonly body: string
+      readonly header?: string
+      readonly footer?: string
+    }
+  ): Promise<Result<TemplateRow>>
+  remove(caller: Caller, name: string): Promise<Result<null>>
+}
+
+export type Erasure = {
+  erase(
+    caller: Caller,
+    input: { readonly contact: string }
+  ): Promise<
+    Result<{
+      /** Masked. */
+      readonly contact: string
+      readonly messages: number
+      readonly deliveriesCancelled: number
+      readonly erasedAt: string
+    }>
+  >
+}
+
+export type Risks = {
+  /** Terms that are not the current ones are `validation_failed`. */
+  accept(caller: Caller, input: { readonly track: string; readonly termsVersion: string }): Promise<Result<RiskRow>>
+  list(caller: Caller): Promise<readonly RiskRow[]>
 }
 
 export type AttemptView =
@@ -108,6 +180,22 @@ export type Attempts = {
   ): Promise<Result<{ readonly attemptId: string; readonly state: 'connecting'; readonly qr: null }>>
   poll(caller: Caller, attemptId: string): Promise<Result<AttemptView>>
   cancel(caller: Caller, attemptId: string): Promise<Result<{ readonly cancelled: true }>>
+}
+
+export type MediaItem = {
+  /** As the sender's client named it: not to be trusted. */
+  readonly type: string
+  readonly filename: string | null
+  /** Bytes; null when nobody knows: then there are no ranges. */
+  readonly size: number | null
+  /** Bytes `first` to `last`, both included; null: all. Called once at most; the stream is read to its end or destroyed. */
+  body(range: { readonly first: number; readonly last: number } | null): Readable
+  /** For an answer without a body. */
+  discard(): void
+}
+export type Media = {
+  /** `mediaId` is the `msg_…` id of the received message. */
+  open(caller: Caller, channelId: string, mediaId: string): Promise<Result<MediaItem>>
 }
 
 export type Webhooks = {
@@ -163,7 +251,11 @@ export type ServiceDoors = {
   readonly messages: Messages
   readonly channels: Channels
   readonly attempts: Attempts
+  readonly media: Media
   readonly webhooks: Webhooks
+  readonly templates: Templates
+  readonly erasure: Erasure
+  readonly risks: Risks
   readonly keys: Keys
   readonly callbacks: Callbacks
   readonly health: Health

@@ -25,19 +25,22 @@ export const compileValidator: FastifySchemaCompiler<ZodType> = ({ schema, httpP
 /** Answers are built field by field by our own code: a second check on the way out would only cost. */
 export const compileSerializer = () => (value: unknown) => JSON.stringify(value)
 
-function detailsOf(issues: readonly $ZodIssue[]): readonly Detail[] {
+/** One detail per problem, up to a number. `base` leads to the value that was checked. */
+export function detailsOf(issues: readonly $ZodIssue[], base: readonly PropertyKey[] = []): readonly Detail[] {
   const details: Detail[] = []
   for (const issue of issues) {
+    const path = [...base, ...issue.path]
     if (issue.code === 'unrecognized_keys') {
-      for (const key of issue.keys) details.push(detail([...issue.path, key], 'is not a known property'))
-    } else details.push(detail(issue.path, words(issue)))
+      for (const key of issue.keys.slice(0, DETAILS_MAX))
+        details.push(detail([...path, key], 'is not a known property'))
+    } else details.push(detail(path, words(issue)))
     if (details.length >= DETAILS_MAX) break
   }
   return details.slice(0, DETAILS_MAX)
 }
 
 /** In a batch the message names its item by position, counted from 1. */
-function detail(path: readonly PropertyKey[], message: string): Detail {
+export function detail(path: readonly PropertyKey[], message: string): Detail {
   const [list, index] = path
   const item = list === 'messages' && typeof index === 'number' ? `item ${index + 1}: ` : ''
   return { path: formatPath(path), message: item + message }

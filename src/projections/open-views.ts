@@ -4,9 +4,15 @@ import { createCaughtUp } from './caught-up.ts'
 import type { PageDone, Views } from './port.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { channelQueries } from './queries/channels.ts'
+import { contactQueries } from './queries/contacts.ts'
+import { deliveryListQuery } from './queries/delivery-list.ts'
+import { messageListQueries } from './queries/message-list.ts'
 import { messageQueries } from './queries/messages.ts'
+import { metricsQueries } from './queries/metrics.ts'
+import { createNumbers } from './queries/numbers.ts'
 import { outboxQueries } from './queries/outbox.ts'
 import { queueQueries } from './queries/queue.ts'
+import { templateQueries } from './queries/templates.ts'
 import { todoQueries } from './queries/todos.ts'
 import { readCheckpoints } from './views-file.ts'
 
@@ -30,6 +36,7 @@ export type OpenedViews = Views & {
 export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): OpenedViews {
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
   db.pragma('temp_store = MEMORY')
+  const numbers = createNumbers(db)
   const listeners: ((page: PageDone) => void)[] = []
   const caughtUp = createCaughtUp(startOf(db))
   return {
@@ -41,10 +48,15 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
       for (const listener of listeners) listener(done)
     },
     ...channelQueries(db),
-    ...messageQueries(db, messageNoOf),
+    ...messageQueries(db, numbers, messageNoOf),
+    ...messageListQueries(db, numbers),
+    ...metricsQueries(db, numbers),
+    ...contactQueries(db, numbers),
+    ...templateQueries(db),
     ...queueQueries(db),
     ...accountQueries(db),
-    ...outboxQueries(db),
+    ...outboxQueries(db, numbers),
+    deliveries: deliveryListQuery(db),
     ...todoQueries(db),
     status: () => readCheckpoints(db),
     close() {

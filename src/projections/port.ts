@@ -100,7 +100,7 @@ export type TrackingRow = {
   readonly events: readonly TimelineEntry[]
 }
 
-/** Filters of the message list (decisions §3); `from` is included, `to` is not. */
+/** Filters of the message list (decisions §3), on the creation time with both ends included. */
 export type MessageFilter = {
   readonly from?: string
   readonly to?: string
@@ -317,6 +317,8 @@ export type Views = {
   templates(tenantId: string, limit: number, cursor: string | null): ListPage<TemplateRow>
   /** The tenant's own one, else an official one whose text is known. */
   template(tenantId: string, name: string, language: string): TemplateRow | null
+  /** All of one name: own and official ones, every language and WABA. */
+  templatesNamed(tenantId: string, name: string): readonly TemplateRow[]
 
   /** Channels that have waiting messages. */
   channelsWithWork(): readonly string[]
@@ -353,7 +355,7 @@ export type Views = {
   destinationsWithWork(): readonly string[]
   /** Deliveries of a destination never tried yet, after `afterSeq`, in order. */
   pendingDeliveries(destinationId: string, afterSeq: number, limit: number): readonly DeliveryRow[]
-  /** Unsettled deliveries whose `nextAttemptAt` has come (retries, and dead ones taken up again), oldest first. */
+  /** Deliveries whose `nextAttemptAt` has come (retries, and dead ones taken up again, which are `pending`), oldest first. */
   dueDeliveryRetries(destinationId: string, now: string, limit: number): readonly DeliveryRow[]
   /** Earliest moment at which a retry of this destination is due, past or not; null: none waits. */
   nextDeliveryDue(destinationId: string): string | null

@@ -9,17 +9,22 @@ import { createDeliverer } from '../actors/deliverer.ts'
 import { createDestinations } from '../actors/destinations.ts'
 import { createDispatchGate } from '../actors/dispatch-gate.ts'
 import { createDispatcher } from '../actors/dispatcher.ts'
+import { createErasure } from '../actors/erasure.ts'
 import { createInstancePool, type PoolInstance } from '../actors/instance-pool.ts'
 import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
 import { nactMailboxes } from '../actors/mailbox.ts'
+import { createMedia } from '../actors/media-service.ts'
+import { createMessageList } from '../actors/message-list.ts'
 import { createNumbers } from '../actors/numbers.ts'
 import { createOptOuts } from '../actors/opt-outs.ts'
 import { createOwnWrites } from '../actors/own-writes.ts'
 import { createPairing } from '../actors/pairing.ts'
 import { createReactor } from '../actors/reactor.ts'
+import { createRenotify } from '../actors/renotify.ts'
 import { createReports } from '../actors/reports.ts'
+import { createRisks } from '../actors/risks.ts'
 import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
 import { createTemplates } from '../actors/templates.ts'
 import { createTracking } from '../actors/tracking.ts'
@@ -59,6 +64,14 @@ export type Service = {
 const DELIVERIES_AT_ONCE = 16
 /** The views may have a long history to catch up with at the first start of a new version. */
 const CATCH_UP_STEP_MS = 1_000
+
+function messageDoors(core: Core): ServiceDoors['messages'] {
+  const { send, sendMany } = createAdmission(core)
+  const { list, metrics, toFilter } = createMessageList(core)
+  const renotify = createRenotify(core, { toFilter })
+  const { track } = createTracking(core)
+  return { send, sendMany, track, list, metrics, renotify: renotify.one, renotifyMany: renotify.many }
+}
 
 export function createService(settings: Settings, storage: Storage, platforms: Platforms, logger: Logger): Service {
   const { log, keyring, views } = storage
@@ -135,6 +148,13 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   })
   const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
   const templates = createTemplates({ core, lines, official })
+  const media = createMedia({
+    core,
+    lines,
+    directory: settings.storage.mediaDir,
+    retentionMs: settings.storage.mediaRetentionMs,
+    timeoutMs: providers.timeoutMs
+  })
   const intake = createIntake({
     core,
     lines,
@@ -142,6 +162,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     sessions: supervisor,
     optOuts,
     templates,
+    media,
     appSecret: platforms.appSecret,
     verifyToken: platforms.verifyToken,
     callbackRoot
@@ -176,15 +197,24 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   })
   const stopBreaker = startBreaker({ core, failures: messaging.breakerFailures, windowMs: messaging.breakerWindowMs })
   const destinations = createDestinations(core, guard)
-  const reactor = createReactor({ core, numbers, pairing, destinations })
+  const erasure = createErasure({
+    core,
+    cancelDeliveries: deliverer.cancelFor,
+    removeMedia: media.remove
+  })
+  const reactor = createReactor({ core, numbers, pairing, destinations, erasure })
   const keys = createKeys(core)
   let ready = false
 
   const doors: ServiceDoors = {
-    messages: { send: createAdmission(core).send, track: createTracking(core).track },
+    messages: messageDoors(core),
     channels: numbers,
     attempts: pairing,
+    media: media.door,
     webhooks: destinations,
+    templates,
+    erasure,
+    risks: createRisks(core),
     keys,
     callbacks: intake,
     health: {
@@ -223,13 +253,14 @@ export function createService(settings: Settings, storage: Storage, platforms: P
       reactor.start()
       supervisor.start()
       templates.start()
+      media.start()
       ready = true
     },
     async stop() {
       ready = false
       templates.stop()
       stopBreaker()
-      await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop()])
+      await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop(), media.stop()])
       await aggregates.stop()
       mailboxes.stop()
       await Promise.all([official.close(), unofficial.close(), poster.close()])

@@ -21,9 +21,11 @@ const runner = createRunner({
 })
 
 const advance = (): void => {
-  runner
-    .advance()
-    .catch(error => say({ kind: 'views:failed', reason: error instanceof Error ? error.message : String(error) }))
+  runner.advance().catch(error => {
+    // What the closing log still committed is folded at the next start.
+    if (!thread.isClosing())
+      say({ kind: 'views:failed', reason: error instanceof Error ? error.message : String(error) })
+  })
 }
 
 thread.onCommitted(advance)

@@ -17,9 +17,7 @@ t.test('acknowledgements that come before the answer of the send are held and th
   await unofficial.fault('ack_before_answer')
   const { messageId } = await tenant.send(id, { text: 'early acks' })
   t.match(await tenant.reaches(messageId, 'read'), { attempts: 1, lastError: null })
-  const story = await hooks.told(messageId, 3)
-  t.same(story.slice(0, 2), ['message.sent', 'sent'])
-  t.equal(story.at(-1), 'read')
+  t.same(await hooks.told(messageId, 4), ['message.sent', 'sent', 'delivered', 'read'])
   t.equal(await unofficial.timesAccepted('early acks'), 1)
 })
 
@@ -71,7 +69,7 @@ t.test('a callback with a wrong signature, of another session or unsigned is 403
     session,
     payload: { id: 'false_5521999990000@c.us_AAA', from: '5521999990000@c.us', fromMe: false, body: 'forged' }
   }
-  const before = await hooks.taken().length
+  const before = hooks.taken().length
   for (const more of [{}, { hmacKey: 'guessed' }])
     t.match(await unofficial.control('POST', 'webhook', { url, body: event, ...more }), { status: 403 })
   await unofficial.control('POST', `sessions/${session}/inbound`, {

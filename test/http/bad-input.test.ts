@@ -48,6 +48,23 @@ function idCases(route: Route): readonly Case[] {
   ]
 }
 
+function queryCases(route: Route): readonly Case[] {
+  const { query = {} } = route
+  const at = addressOf({ ...route, query: {} }).replace('?', '')
+  return Object.keys(query).flatMap((name): readonly Case[] => {
+    const asking = (value: readonly string[]): Partial<Ask> => {
+      const others = Object.entries(query).filter(([other]) => other !== name)
+      return { path: `${at}?${new URLSearchParams([...others, ...value.map(one => [name, one])])}` }
+    }
+    return [
+      [`without ${name}`, asking([]), 422, 'validation_failed', [name]],
+      [`empty ${name}`, asking(['']), 422, 'validation_failed', [name]],
+      [`malformed ${name}`, asking(['soon']), 422, 'validation_failed', [name]],
+      [`${name} twice`, asking([query[name] ?? '', query[name] ?? '']), 422, 'validation_failed', [name]]
+    ]
+  })
+}
+
 function listCases(route: Route): readonly Case[] {
   if (route.isList === undefined) return []
   const limits = ['0', '101', '-1', '1.5', 'ten', '', '1e1', '99999999999999999999'].map(
@@ -70,7 +87,7 @@ function listCases(route: Route): readonly Case[] {
 const withExtra = (body: object, extra: string): string => JSON.stringify(body).replace(/^\{/, `{${extra},`)
 
 function bodyCases(route: Route): readonly Case[] {
-  const { body, required = [] } = route
+  const { body, required = [], bodyLimit = 64 * 1024 } = route
   if (body === undefined) return []
   const text = JSON.stringify(body)
   const invalid = (name: string, value: unknown, ...paths: readonly string[]): Case => [
@@ -105,7 +122,7 @@ function bodyCases(route: Route): readonly Case[] {
       'malformed_json'
     ],
     ['UTF-16', { body: Buffer.from(text, 'utf16le') }, 400, 'malformed_json'],
-    ['oversized', { body: withExtra(body, `"pad":"${'x'.repeat(64 * 1024)}"`) }, 413, 'payload_too_large'],
+    ['oversized', { body: withExtra(body, `"pad":"${'x'.repeat(bodyLimit)}"`) }, 413, 'payload_too_large'],
     [
       'gzip bomb',
       { body: gzipSync(' '.repeat(5_000_000)), headers: { 'content-encoding': 'gzip' } },
@@ -148,7 +165,13 @@ t.test('what bad input gets', async t => {
   const listening = await listen(t)
   for (const route of ROUTES) {
     t.test(nameOf(route), async t => {
-      const cases = [...keyCases(route), ...idCases(route), ...listCases(route), ...bodyCases(route)]
+      const cases = [
+        ...keyCases(route),
+        ...idCases(route),
+        ...listCases(route),
+        ...queryCases(route),
+        ...bodyCases(route)
+      ]
       await check(t, listening, route, cases)
     })
   }

@@ -28,6 +28,9 @@ const OPEN = [
   'GET /readyz'
 ]
 
+/** Bytes, two ids: it has tests of its own. */
+const MEDIA = 'GET /v1/media/{}/{}'
+
 t.test('openapi.json', async t => {
   const { ask } = await listen(t)
   const answer = await ask({ path: '/openapi.json', key: null })
@@ -40,10 +43,14 @@ t.test('openapi.json', async t => {
   const operations = new Map<string, Operation>()
   for (const [path, methods] of Object.entries(document.paths)) {
     for (const [method, operation] of Object.entries(methods)) {
-      operations.set(`${method.toUpperCase()} ${path.replace(/\{\w+\}/, '{}')}`, operation)
+      operations.set(`${method.toUpperCase()} ${path.replace(/\{\w+\}/g, '{}')}`, operation)
     }
   }
-  t.strictSame([...operations.keys()].sort(), [...ROUTES.map(nameOf), ...OPEN].sort(), 'every route, and no other')
+  t.strictSame(
+    [...operations.keys()].sort(),
+    [...ROUTES.map(nameOf), ...OPEN, MEDIA].sort(),
+    'every route, and no other'
+  )
   for (const [name, { summary, responses }] of operations) {
     t.ok(summary, `${name} has a summary`)
     for (const [status, { description }] of Object.entries(responses)) {
@@ -66,6 +73,23 @@ t.test('openapi.json', async t => {
   t.match(send?.schema, { type: 'object', additionalProperties: false, required: ['to', 'content', 'idempotencyKey'] })
   t.ok(send?.examples, 'has an example')
   t.match(JSON.stringify(send), /"maxLength":4096/)
+  const batch = operations.get('POST /v1/channels/{}/messages/batch')?.requestBody?.content['application/json']
+  t.match(batch?.schema, {
+    type: 'object',
+    additionalProperties: false,
+    required: ['messages'],
+    properties: { messages: { type: 'array', minItems: 1, maxItems: 2000, items: { ...send?.schema } } }
+  })
+  t.ok(batch?.examples, 'has an example')
+  const renotify = operations.get('POST /v1/messages/renotify')?.parameters
+  for (const name of ['from', 'to']) {
+    t.match(
+      renotify?.find(parameter => parameter.name === name),
+      { in: 'query', required: true, schema: { type: 'string', format: 'date-time' } }
+    )
+  }
+  const window = operations.get('GET /v1/messages/metrics')?.parameters?.find(({ name }) => name === 'window')
+  t.match(window, { required: false, schema: { default: '30d' } })
   const limit = operations.get('GET /v1/channels')?.parameters?.find(parameter => parameter.name === 'limit')
   t.match(limit, { in: 'query', required: false, schema: { type: 'integer', minimum: 1, maximum: 100 } })
   for (const [, name = ''] of answer.text.matchAll(/"#\/components\/schemas\/(\w+)"/g)) {

@@ -3,13 +3,17 @@ import type { Permission } from '../../src/domain/tenant.ts'
 import { id } from './stub-doors.ts'
 
 export type Route = {
-  readonly method: 'GET' | 'POST' | 'PATCH' | 'DELETE'
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `{}` stands for the id. */
   readonly path: string
   readonly permission: Permission
   readonly prefix?: string
   readonly notFound?: string
   readonly body?: Readonly<Record<string, unknown>>
+  /** What the query must hold. */
+  readonly query?: Readonly<Record<string, string>>
+  /** Bytes, where it is not that of most routes. */
+  readonly bodyLimit?: number
   /** Paths that must be there. */
   readonly required?: readonly string[]
   readonly success: number
@@ -28,6 +32,8 @@ const attempt = { prefix: 'cxn', notFound: 'channel_not_found' }
 const destination = { prefix: 'whd', notFound: 'resource_not_found' }
 const read = { method: 'GET', permission: 'channels:read', success: 200 } as const
 const write = { permission: 'channels:write', success: 200 } as const
+const messagesRead = { method: 'GET', permission: 'messages:read', success: 200 } as const
+const message = { prefix: 'msg', notFound: 'resource_not_found' }
 const hooks = { permission: 'webhooks:read', success: 200 } as const
 
 export const ROUTES: readonly Route[] = [
@@ -42,14 +48,71 @@ export const ROUTES: readonly Route[] = [
     door: 'messages.send'
   },
   {
-    method: 'GET',
-    path: '/v1/messages/{}',
-    permission: 'messages:read',
-    prefix: 'msg',
-    notFound: 'resource_not_found',
-    success: 200,
-    door: 'messages.track'
+    method: 'POST',
+    path: '/v1/channels/{}/messages/batch',
+    permission: 'messages:send',
+    ...channel,
+    body: { messages: [SEND_BODY, { ...SEND_BODY, idempotencyKey: 'order-2' }] },
+    bodyLimit: 512 * 1024,
+    required: ['messages'],
+    success: 202,
+    door: 'messages.sendMany'
   },
+  { ...messagesRead, path: '/v1/messages/{}', ...message, door: 'messages.track' },
+  { ...messagesRead, path: '/v1/messages', door: 'messages.list', isList: 'cursor' },
+  { ...messagesRead, path: '/v1/messages/metrics', door: 'messages.metrics' },
+  {
+    method: 'POST',
+    path: '/v1/messages/{}/renotify',
+    permission: 'messages:send',
+    ...message,
+    success: 200,
+    door: 'messages.renotify'
+  },
+  {
+    method: 'POST',
+    path: '/v1/messages/renotify',
+    permission: 'messages:send',
+    query: { from: '2025-02-01T00:00:00Z', to: '2025-02-08T00:00:00Z' },
+    success: 200,
+    door: 'messages.renotifyMany'
+  },
+  { ...messagesRead, path: '/v1/templates', door: 'templates.list', isList: 'cursor' },
+  {
+    ...write,
+    method: 'PUT',
+    path: '/v1/templates',
+    body: { name: 'order_shipped', language: 'en', body: 'Order {{1}}', header: 'Hello', footer: 'The shop' },
+    required: ['name', 'language', 'body'],
+    door: 'templates.save'
+  },
+  {
+    ...write,
+    method: 'DELETE',
+    path: '/v1/templates/{}',
+    notFound: 'resource_not_found',
+    success: 204,
+    door: 'templates.remove'
+  },
+  {
+    method: 'POST',
+    path: '/v1/erasure',
+    permission: 'compliance:write',
+    body: { contact: '5511987654321' },
+    required: ['contact'],
+    success: 200,
+    door: 'erasure.erase'
+  },
+  {
+    method: 'POST',
+    path: '/v1/compliance/risk-acceptances',
+    permission: 'compliance:write',
+    body: { track: 'unofficial', termsVersion: 'unofficial-v1' },
+    required: ['track', 'termsVersion'],
+    success: 201,
+    door: 'risks.accept'
+  },
+  { ...read, path: '/v1/compliance/risk-acceptances', door: 'risks.list' },
   {
     method: 'POST',
     path: '/v1/channels',
@@ -131,4 +194,7 @@ export const ROUTES: readonly Route[] = [
 ]
 
 export const nameOf = (route: Route): string => `${route.method} ${route.path}`
-export const addressOf = (route: Route, fill = '0'): string => route.path.replace('{}', id(route.prefix ?? '', fill))
+export const addressOf = (route: Route, fill = '0'): string => {
+  const path = route.path.replace('{}', id(route.prefix ?? '', fill))
+  return route.query === undefined ? path : `${path}?${new URLSearchParams(route.query)}`
+}

@@ -53,6 +53,25 @@ const tracked = {
   updatedAt: AT,
   events: []
 }
+const { events: _events, ...listedMessage } = tracked
+const metrics = {
+  granularity: 'day',
+  series: [{ day: '2025-03-01', t: '2025-03-01T00:00:00.000Z', enqueued: 3, dispatched: 2, delivered: 1, position: 7 }],
+  totals: { enqueued: 3, dispatched: 2, delivered: 1, failed: 1, position: 7 },
+  window: '30d'
+}
+const template = {
+  tenantId: id('tn'),
+  name: 'order_shipped',
+  language: 'en',
+  status: 'approved',
+  category: null,
+  source: 'workspace',
+  wabaId: null,
+  text: { body: 'Order {{1}}', footer: 'The shop' },
+  updatedAt: AT
+}
+const risk = { tenantId: id('tn'), track: 'unofficial', termsVersion: 'unofficial-v1', acceptedAt: AT }
 const destination = { id: id('whd'), tenantId: id('tn'), url: 'https://a.example/', secretLast4: 'abcd', enabled: true }
 const key = { id: id('key'), tenantId: id('tn'), name: 'n', permissions: PERMISSIONS, expiresAt: null, createdAt: AT }
 const delivery = {
@@ -102,6 +121,26 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
     ),
   'messages.track': (_caller, messageId) =>
     found(messageId, { ...tracked, tenantId: id('tn'), contactId: id('ct') }, 'resource_not_found'),
+  'messages.sendMany': (_caller, ref, inputs) =>
+    found(
+      ref,
+      (inputs as readonly object[]).map((_, index) =>
+        ok({ messageId: id('msg', String(index % 10)), idempotent: false, traceId: id('tr') })
+      ),
+      'channel_not_found'
+    ),
+  'messages.list': () => list({ ...listedMessage, tenantId: id('tn'), contactId: id('ct') }),
+  'messages.metrics': () => metrics,
+  'messages.renotify': (_caller, messageId) =>
+    found(messageId, { enqueued: true, status: 'read', position: 7 }, 'resource_not_found'),
+  'messages.renotifyMany': () => ok({ enqueued: 2, skipped: 1, position: 7 }),
+  'templates.list': () => list(template),
+  'templates.save': () => ok(template),
+  'templates.remove': (_caller, name) => found(name, null, 'resource_not_found'),
+  'erasure.erase': () =>
+    ok({ contact: '5511*****4321', messages: 2, deliveriesCancelled: 1, erasedAt: AT, contactId: id('ct') }),
+  'risks.accept': () => ok(risk),
+  'risks.list': () => [risk],
   'channels.createOfficial': () => ok(channelView),
   'channels.list': () => list(listed),
   'channels.read': (_caller, channelId) => found(channelId, { ...channelView, tags: [] }, 'channel_not_found'),

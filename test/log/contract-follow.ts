@@ -1,8 +1,9 @@
 import type { Test } from 'tap'
 import type { EventLog, RecordedEvent } from '../../src/log/port.ts'
 import { NO_STREAM } from '../../src/log/port.ts'
-import { all, event } from '../support/log.ts'
+import { event } from '../support/log.ts'
 import type { Open } from './contract.ts'
+import { followed } from './contract-support.ts'
 
 export function contractOfFollowing(t: Test, open: Open): void {
   t.test('a follower catches up and goes on live, in order, without a gap or a repetition', async t => {
@@ -33,7 +34,7 @@ export function contractOfFollowing(t: Test, open: Open): void {
   t.test('a follower resumes after a position', async t => {
     const log = await open(t)
     await append(log, 0, 10)
-    const [, , third] = await all(log.read('s-0'))
+    const [, , third] = await followed(log, 3)
     const seen = collector(7)
     const follower = log.follow(third?.position ?? 0, seen.onPage)
     await seen.complete

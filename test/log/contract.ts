@@ -9,8 +9,16 @@ import { contractOfReading } from './contract-read.ts'
 /** Opens a log and closes it with the test. */
 export type Open = (t: { teardown(run: () => unknown): unknown }) => Promise<EventLog>
 
-export function contract(name: string, open: Open): void {
-  t.test(`${name}: appending`, async t => contractOfAppending(t, open))
+/** Where homes differ, and may. */
+export type Traits = {
+  /** Appends that arrive together get their positions in that order, whatever their streams are. */
+  readonly keepsArrivalOrder: boolean
+  /** Events that are read from one stream have their positions; else 0. */
+  readonly tellsPositionsInStreams: boolean
+}
+
+export function contract(name: string, open: Open, traits: Traits): void {
+  t.test(`${name}: appending`, async t => contractOfAppending(t, open, traits))
   t.test(`${name}: reading`, async t => contractOfReading(t, open))
   t.test(`${name}: following`, async t => contractOfFollowing(t, open))
   t.test(`${name}: erasing`, async t => contractOfErasing(t, open))

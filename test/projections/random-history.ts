@@ -4,8 +4,10 @@ import { destination } from '../../src/domain/destination.ts'
 import { type Decider, type Event, isRejection } from '../../src/domain/event.ts'
 import { type DispatchAnswer, message, type Report } from '../../src/domain/message.ts'
 import type { DeliveryOutcome } from '../../src/domain/record.ts'
-import { deliveryId, webhookEventId } from '../../src/projections/views/outbox-ids.ts'
+import { PLACES_PER_EVENT } from '../../src/projections/views/outbox.ts'
+import { deliveryId } from '../../src/projections/views/outbox-ids.ts'
 import { at, createHistory, type History, idOf, TENANT } from './history.ts'
+import { recordSomething } from './random-records.ts'
 
 export type Random = { below(limit: number): number; pick<T>(items: readonly T[]): T }
 
@@ -44,9 +46,9 @@ function entity<State, Command, E extends Event>(
   }
 }
 
-const CHANNELS = ['one', 'two', 'three'].map(name => idOf('ch', name))
+export const CHANNELS = ['one', 'two', 'three'].map(name => idOf('ch', name))
 const DESTINATIONS = ['first', 'second'].map(name => idOf('whd', name))
-const CONTACTS = Array.from({ length: 12 }, (_, index) => idOf('ct', `contact ${index}`))
+export const CONTACTS = Array.from({ length: 12 }, (_, index) => idOf('ct', `contact ${index}`))
 
 export function randomHistory(seed: number, steps: number): History {
   const history = createHistory()
@@ -59,7 +61,8 @@ export function randomHistory(seed: number, steps: number): History {
   for (let step = 0; step < steps; step++) {
     const now = at(100 + step)
     const kind = random.below(100)
-    if (kind < 20 || known.length === 0) known.push(queue(messages, random, now, step))
+    if (kind < 8) recordSomething(history, random, now, recentDeliveries(history))
+    else if (kind < 26 || known.length === 0) known.push(queue(messages, random, now, step))
     else if (kind < 85) moveMessage(messages, random, `message-${random.pick(known)}`, now)
     else if (kind < 90) changeChannel(channels, random, now)
     else if (kind < 92) changeDestination(destinations, random, now)
@@ -200,16 +203,26 @@ function receive(history: History, random: Random, now: string, step: number): v
   history.append(`message-${messageId}`, [{ type: 'MessageReceived', at: now, data }], { source: 'callback' })
 }
 
-/** Outcomes of deliveries, some of them of deliveries that never were or are settled already. */
+/** Ids of late deliveries, some of which never were or are settled already. */
+function recentDeliveries(history: History): readonly { readonly id: string; readonly position: number }[] {
+  return history.events
+    .slice(-60)
+    .filter(({ type }) => /^Message(Sent|Delivered|Read|Failed|Received)$/.test(type))
+    .flatMap(({ position, meta }) => {
+      const ms = Date.parse((JSON.parse(meta) as { at: string }).at)
+      return [0, 1, 32].map(place => ({ id: deliveryId(position * PLACES_PER_EVENT + place, ms), position }))
+    })
+}
+
 function settle(history: History, random: Random, now: string): void {
-  const recent = history.events.slice(-60).filter(({ type }) => /^Message(Sent|Delivered|Read|Failed)$/.test(type))
-  const outcomes = recent.slice(0, 1 + random.below(8)).map(({ id, position }): DeliveryOutcome => {
-    const destinationId = random.pick(DESTINATIONS)
+  const recent = recentDeliveries(history)
+  const from = random.below(recent.length + 1)
+  const outcomes = recent.slice(from, from + 1 + random.below(8)).map(({ id, position }): DeliveryOutcome => {
     const state = random.pick(['delivered', 'delivered', 'retrying', 'dead'] as const)
     return {
-      deliveryId: deliveryId(id, webhookEventId(id, 'message.status'), destinationId, null),
+      deliveryId: id,
       position,
-      destinationId,
+      destinationId: random.pick(DESTINATIONS),
       state,
       attempt: 1 + random.below(3),
       at: now,

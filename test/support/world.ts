@@ -71,9 +71,9 @@ export async function startWorld(t: Scope, options: WorldOptions = {}) {
     unofficial,
     /** A tenant of this name with a key that may do everything but manage keys. */
     async tenant(name: string): Promise<Tenant> {
-      const issued = await askService<Issued>(dataDir, { command: 'keys create', tenant: name, key: { name: 'test' } })
+      const issued = await askService(dataDir, { command: 'keys create', tenant: name, key: { name: 'test' } })
       if (!issued?.ok) throw new Error(`no key for ${name}: ${issued?.code ?? 'nobody answers'}`)
-      return createTenant(url, issued.value)
+      return createTenant(url, issued.value as Issued)
     }
   }
 }

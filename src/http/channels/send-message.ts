@@ -1,4 +1,3 @@
-import { z } from 'zod'
 import { isId } from '../../domain/ids.ts'
 import { callerOf, may } from '../access.ts'
 import { answer, refuse } from '../answer.ts'
@@ -6,6 +5,7 @@ import type { App } from '../app-types.ts'
 import type { ServiceDoors } from '../ports.ts'
 import { isPhone } from '../schemas/address.ts'
 import { bodyFailures } from '../schemas/failure.ts'
+import { refParams } from '../schemas/params.ts'
 import { accepted, sendBody } from '../schemas/send.ts'
 
 /** `POST /v1/channels/:ref/messages`: 202 once the message is on record. */
@@ -13,7 +13,7 @@ export function sendMessage(app: App, { messages }: ServiceDoors): void {
   const schema = {
     tags: ['Messages'],
     summary: 'Send one message',
-    params: z.object({ ref: z.string().describe('Channel id, or its phone number without the plus sign.') }),
+    params: refParams,
     body: sendBody,
     response: {
       202: accepted,

@@ -1,21 +1,20 @@
-import { z } from 'zod'
 import { isId } from '../../domain/ids.ts'
 import { callerOf, may } from '../access.ts'
 import { answer, refuse } from '../answer.ts'
 import type { App } from '../app-types.ts'
-import type { Messages, Result, ServiceDoors } from '../ports.ts'
+import type { ServiceDoors } from '../ports.ts'
 import { documented } from '../schemas/documented.ts'
 import { bearerFailures } from '../schemas/failure.ts'
+import { messageParams } from '../schemas/params.ts'
 import { tracking } from '../schemas/tracking.ts'
-
-type Tracked = Awaited<ReturnType<Messages['track']>> extends Result<infer T> ? T : never
+import { showTracked } from './present.ts'
 
 /** `GET /v1/messages/:id` */
 export function trackMessage(app: App, { messages }: ServiceDoors): void {
   const schema = {
     tags: ['Messages'],
     summary: 'Track one message',
-    params: z.object({ id: z.string().describe('`msg_` id.') }),
+    params: messageParams,
     response: {
       200: documented('The message as far as it has come.', tracking),
       ...bearerFailures('resource_not_found')
@@ -26,9 +25,4 @@ export function trackMessage(app: App, { messages }: ServiceDoors): void {
     if (!isId('msg', id)) return refuse(reply, 'resource_not_found')
     return answer(reply, await messages.track(callerOf(request), id), 200, showTracked)
   })
-}
-
-function showTracked(message: Tracked): Tracked {
-  const { id, channelId, state, attempts, lastError, toAddress, traceId, createdAt, updatedAt, events } = message
-  return { id, channelId, state, attempts, lastError, toAddress, traceId, createdAt, updatedAt, events }
 }

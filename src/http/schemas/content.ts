@@ -15,14 +15,17 @@ const media = z.strictObject({
 const PARAMS_MAX = 100
 const BUTTONS_MAX = 10
 
+/** As the platform writes it. */
+export const language = z
+  .string()
+  .max(15)
+  .regex(/^[A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*$/, 'must be a language code such as pt_BR')
+
 const template = z
   .strictObject({
     kind: z.literal('template'),
     name: text(1, 512),
-    language: z
-      .string()
-      .max(15)
-      .regex(/^[A-Za-z]{2,3}(?:[_-][A-Za-z0-9]{2,8})*$/, 'must be a language code such as pt_BR'),
+    language,
     bodyParams: z.array(text(0, 1024)).min(1).max(PARAMS_MAX).exactOptional(),
     headerText: text(1, 60).exactOptional(),
     headerMediaUrl: httpUrl.exactOptional(),
@@ -40,6 +43,8 @@ const template = z
 
 const interactiveMessage = z.strictObject({ kind: z.literal('interactive'), interactive })
 
+const EMOJI_MAX = 64
+
 const target = z.string().regex(/^msg_[0-9a-z]{1,60}$/, 'must be a msg_ id')
 
 /** Both names mean the same; the deprecated one is renamed here, so that nobody behind this door knows of it. */
@@ -48,7 +53,7 @@ const reaction = z
     kind: z.literal('reaction'),
     targetMessageId: target.exactOptional(),
     targetProviderMessageId: target.meta({ deprecated: true }).exactOptional(),
-    emoji: text(0, 64).refine(isEmoji, 'must be one emoji, or empty to take the reaction back')
+    emoji: text(0, EMOJI_MAX).refine(isEmoji, 'must be one emoji, or empty to take the reaction back')
   })
   .superRefine(({ targetMessageId, targetProviderMessageId }, context) => {
     const names = [targetMessageId, targetProviderMessageId].filter(name => name !== undefined)
@@ -69,6 +74,7 @@ const PICTURE = /\p{Extended_Pictographic}|\p{Regional_Indicator}{2}|[#*0-9]\uFE
 /** One grapheme with a picture in it: newer emoji pass too, whatever this runtime's tables know. */
 function isEmoji(value: string): boolean {
   if (value === '') return true
+  if (value.length > 2 * EMOJI_MAX) return false
   return [...GRAPHEMES.segment(value)].length === 1 && PICTURE.test(value)
 }
 

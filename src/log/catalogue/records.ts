@@ -7,6 +7,7 @@ import type {
   ContactKeyCreated,
   ContactOptedIn,
   ContactOptedOut,
+  DeliveriesRetried,
   DeliveriesSettled,
   MessageReceived,
   ReportHeld,
@@ -29,6 +30,7 @@ type RecordEvent =
   | AnchorKeyCreated
   | Event<'AnchorWritten', Anchor>
   | DeliveriesSettled
+  | DeliveriesRetried
   | ContactErased
   | ContactErasureCompleted
   | ContactOptedOut
@@ -38,7 +40,7 @@ type RecordEvent =
   | TemplateObserved
 
 const masterKeyId = hex(16).describe('which master key wrapped it, without telling the key')
-/** At most this many outcomes go into one `DeliveriesSettled`. */
+/** At most this many go into one `DeliveriesSettled` or `DeliveriesRetried`. */
 const OUTCOMES_MAX = 256
 
 const contactKeyIndex = z
@@ -165,6 +167,12 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
     by: 'deliverer',
     about: `Outcomes of webhook attempts, at most ${OUTCOMES_MAX} together.`,
     data: z.strictObject({ outcomes: z.array(outcome).min(1).max(OUTCOMES_MAX) })
+  },
+  DeliveriesRetried: {
+    stream: 'outcomes-<shard>-<yyyymmdd>',
+    by: 'api',
+    about: `Dead deliveries are to be tried again at once, at most ${OUTCOMES_MAX} together.`,
+    data: z.strictObject({ deliveryIds: z.array(id('dlv')).min(1).max(OUTCOMES_MAX) })
   },
   ContactErased: {
     stream: 'erasure-ct_…',

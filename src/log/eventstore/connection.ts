@@ -1,5 +1,14 @@
-import type { EventData, EventStoreDBClient as Client, ResolvedEvent } from '@eventstore/db-client'
-import { ANY, BACKWARDS, END, EventStoreDBClient, FORWARDS, NO_STREAM as NO_STREAM_YET, START, streamNameFilter } from '@eventstore/db-client'
+import type { EventStoreDBClient as Client, EventData, ResolvedEvent } from '@eventstore/db-client'
+import {
+  ANY,
+  BACKWARDS,
+  END,
+  EventStoreDBClient,
+  FORWARDS,
+  NO_STREAM as NO_STREAM_YET,
+  START,
+  streamNameFilter
+} from '@eventstore/db-client'
 import type { Clock } from '../clock.ts'
 import type { Expected, Position } from '../port.ts'
 import { NO_STREAM } from '../port.ts'
@@ -14,6 +23,7 @@ export type ConnectionOptions = {
 }
 
 export type Written = { readonly position: Position; readonly revision: number }
+export type Noted = { readonly metadata: Readonly<Record<string, unknown>>; readonly revision: number }
 export type StreamRead = { readonly from: number | 'end'; readonly backwards: boolean; readonly limit: number }
 
 /** The few calls that we make, each with a deadline. They reject with the client's errors; `failureOf` reads them. */
@@ -23,6 +33,9 @@ export type Connection = {
   /** Forwards from a position (inclusive), or backwards from one (exclusive) or from the end; system events too. */
   readAll(from: Position | 'start' | 'end', backwards: boolean, limit: number): Promise<ResolvedEvent[]>
   tombstone(stream: string): Promise<void>
+  /** What is noted beside a stream, and at which revision; -1 when nothing is. */
+  metadata(stream: string): Promise<Noted>
+  setMetadata(stream: string, metadata: Noted['metadata'], expected: number): Promise<void>
   /** Our events after a position, live. Ends itself with an error only. */
   subscribe(after: Position, buffered: number): ReturnType<Client['subscribeToAll']>
   close(): Promise<void>
@@ -42,8 +55,8 @@ export function connect({ url, prefix, deadlineMs, clock }: ConnectionOptions): 
 
   return {
     async append(stream, expected, events) {
-      const expectedRevision = expected === NO_STREAM ? NO_STREAM_YET : BigInt(expected)
-      const work = client.appendToStream(prefix + stream, [...events], { ...call, expectedRevision })
+      const options = { ...call, expectedRevision: revisionOf(expected) }
+      const work = client.appendToStream(prefix + stream, [...events], options)
       const { nextExpectedRevision, position } = await within(clock, deadlineMs, work)
       return { position: Number(position?.commit ?? 0n), revision: Number(nextExpectedRevision) }
     },
@@ -68,6 +81,14 @@ export function connect({ url, prefix, deadlineMs, clock }: ConnectionOptions): 
     async tombstone(stream) {
       await within(clock, deadlineMs, client.tombstoneStream(prefix + stream, { ...call, expectedRevision: ANY }))
     },
+    async metadata(stream) {
+      const found = await within(clock, deadlineMs, client.getStreamMetadata(prefix + stream, call))
+      return { metadata: found.metadata ?? {}, revision: Number(found.metastreamRevision ?? NO_STREAM) }
+    },
+    async setMetadata(stream, metadata, expected) {
+      const options = { ...call, expectedRevision: revisionOf(expected) }
+      await within(clock, deadlineMs, client.setStreamMetadata(prefix + stream, { ...metadata }, options))
+    },
     subscribe: (after, buffered) =>
       client.subscribeToAll(
         { requiresLeader: true, filter, fromPosition: after === 0 ? START : exact(after) },
@@ -76,6 +97,9 @@ export function connect({ url, prefix, deadlineMs, clock }: ConnectionOptions): 
     close: () => client.dispose()
   }
 }
+
+const revisionOf = (expected: Expected): typeof NO_STREAM_YET | bigint =>
+  expected === NO_STREAM ? NO_STREAM_YET : BigInt(expected)
 
 /** Each event is a record of its own in the server's log: both halves of its position are the same. */
 const exact = (position: Position) => ({ commit: BigInt(position), prepare: BigInt(position) })

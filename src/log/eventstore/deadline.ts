@@ -5,7 +5,12 @@ import { CallTimeout } from './errors.ts'
 const GRACE_MS = 100
 
 /** Rejects with CallTimeout when the work takes longer; what it does later is ignored. */
-export function within<T>(clock: Clock, deadlineMs: number, work: Promise<T>, onTimeout: () => void = () => {}): Promise<T> {
+export function within<T>(
+  clock: Clock,
+  deadlineMs: number,
+  work: Promise<T>,
+  onTimeout: () => void = () => {}
+): Promise<T> {
   return new Promise((resolve, reject) => {
     const cancel = clock.after(deadlineMs + GRACE_MS, () => {
       onTimeout()

@@ -1,4 +1,4 @@
-import type { EventData, RecordedEvent as ServerEvent } from '@eventstore/db-client'
+import type { EventData, JSONType, RecordedEvent as ServerEvent } from '@eventstore/db-client'
 import { chainHash } from '../hash-chain.ts'
 import type { EventMeta, NewEvent, Position } from '../port.ts'
 
@@ -41,7 +41,7 @@ function encode(event: NewEvent, hash: string): EventData {
   // Text that JSON would write otherwise goes as bytes, so that it comes back as it was.
   if (data === undefined)
     return { id, type: event.type, contentType: 'application/octet-stream', data: bytesOf(event.body), metadata }
-  return { id, type: event.type, contentType: 'application/json', data, metadata }
+  return { id, type: event.type, contentType: 'application/json', data: data as JSONType, metadata }
 }
 
 /** RFC 9562 version 8: 122 bits of the hash. */

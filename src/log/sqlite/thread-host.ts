@@ -22,6 +22,8 @@ export type LogThread = {
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendResult>
   /** Position of the newest durable event. */
   head(): Position
+  /** The log is about to close or closed: nothing can be read any more. */
+  isClosing(): boolean
   /** Commits what waits and closes the log. The main thread's `close` does it too. */
   close(): Promise<void>
 }
@@ -116,6 +118,7 @@ export function createLogThread({ dataDir, port, clock = systemClock }: LogThrea
     },
     append,
     head: commits.head,
+    isClosing: () => closing !== null,
     close
   }
 }

@@ -1,6 +1,6 @@
 /** Questions about numbers and their audit timelines. */
 import type { Database } from 'better-sqlite3'
-import { decodeCursor, pageOf } from '../cursor.ts'
+import { decodeNumber, pageOf } from '../cursor.ts'
 import type { AuditRow, ChannelRow, Views } from '../port.ts'
 import type { StoredChannel } from '../views/channels.ts'
 
@@ -57,9 +57,9 @@ export function channelQueries(db: Database): ChannelQueries {
     channelsByPhoneNumberId: phoneNumberId => byPhoneNumberId.all(phoneNumberId, LIVES_MAX).map(channelRow),
     channelsOfWaba: wabaId => ofWaba.all(wabaId, WABA_CHANNELS_MAX).map(channelRow),
     channels(tenantId, limit, cursor) {
-      const before = cursor === null ? Number.MAX_SAFE_INTEGER : decodeCursor('channels', cursor)
+      const before = decodeNumber('channels', cursor, Number.MAX_SAFE_INTEGER)
       const rows = ofTenant.all(tenantId, before, limit + 1)
-      return pageOf('channels', rows, limit, row => row.createdPosition, channelRow)
+      return pageOf('channels', rows, limit, row => [row.createdPosition], channelRow)
     },
     channelIds: () => ids.all(),
     ...auditQueries(db)
@@ -73,9 +73,9 @@ function auditQueries(db: Database): Pick<Views, 'audit' | 'auditAt'> {
   const at = db.prepare<[number], StoredAudit>('SELECT * FROM audit WHERE position = ?')
   return {
     audit(channelId, limit, before) {
-      const from = before === null ? Number.MAX_SAFE_INTEGER : decodeCursor('audit', before)
+      const from = decodeNumber('audit', before, Number.MAX_SAFE_INTEGER)
       const rows = ofChannel.all(channelId, from, limit + 1)
-      return pageOf('audit', rows, limit, row => row.position, auditRow)
+      return pageOf('audit', rows, limit, row => [row.position], auditRow)
     },
     auditAt(channelId, position) {
       const row = at.get(position)
@@ -87,7 +87,7 @@ function auditQueries(db: Database): Pick<Views, 'audit' | 'auditAt'> {
 const optional = (row: StoredChannel | undefined): ChannelRow | null => (row ? channelRow(row) : null)
 
 function channelRow(row: StoredChannel): ChannelRow {
-  const { platformAppId, sessionBaseUrl, sessionOwn, secretsGeneration, isRestricted, ...shown } = row
+  const { platformAppId, sessionBaseUrl, sessionOwn, secretsGeneration, isRestricted, connectedAt, ...shown } = row
   return { ...shown, isRestricted: isRestricted === 1 }
 }
 

@@ -1,22 +1,29 @@
-/** Questions about messages: tracking, provider ids, held reports, contacts. */
+/** Questions about single messages: tracking, provider ids, held reports; and about failures of a channel's messages. */
 import type { Database } from 'better-sqlite3'
 import type { ReportHeld } from '../../domain/record.ts'
-import type { HeldReport, TrackingRow, Views } from '../port.ts'
+import type { HeldReport, Views } from '../port.ts'
 import type { StoredHeldReport } from '../views/held-reports.ts'
-import type { StoredMessage } from '../views/messages.ts'
+import type { StoredMessage } from '../views/message-tables.ts'
 import { hashOf, PROBES_MAX } from '../views/provider-ids.ts'
+import { toMs } from '../views/time.ts'
 import { parseTimeline } from '../views/timeline.ts'
+import { messageRow } from './message-list.ts'
+import type { Numbers } from './numbers.ts'
 
 /** Live held reports of a channel (architecture, rule 5). */
 const HELD_MAX = 1_000
 
-type Match = { readonly id: string | null; readonly channelId: string; readonly providerIdIndex: string | null }
+type Match = { readonly id: string | null; readonly channelNo: number; readonly providerIdIndex: string | null }
 type MessageQueries = Pick<
   Views,
-  'tracking' | 'messageByProviderId' | 'heldReports' | 'unsettledReports' | 'knows' | 'contactStream'
+  'tracking' | 'messageByProviderId' | 'heldReports' | 'unsettledReports' | 'failuresSince'
 >
 
-export function messageQueries(db: Database, messageNoOf: (messageId: string) => number | null): MessageQueries {
+export function messageQueries(
+  db: Database,
+  numbers: Numbers,
+  messageNoOf: (messageId: string) => number | null
+): MessageQueries {
   const byNo = db.prepare<[number], StoredMessage>('SELECT * FROM messages WHERE messageNo = ?')
   const held = db.prepare<[string, string, number], StoredHeldReport>(
     `SELECT id, at, providerAt, data FROM held_reports
@@ -25,26 +32,35 @@ export function messageQueries(db: Database, messageNoOf: (messageId: string) =>
   const unsettled = db.prepare<[number], StoredHeldReport>(
     'SELECT id, at, providerAt, data FROM held_reports ORDER BY position LIMIT ?'
   )
-  const acquainted = db.prepare('SELECT 1 FROM acquaintances WHERE channelId = ? AND contactId = ?').pluck()
-  const streamOf = db.prepare<[string], string>('SELECT stream FROM contacts WHERE contactId = ?').pluck()
+  const failures = db
+    .prepare<[number, number], number>(
+      `SELECT count(*) FROM failure_heads h JOIN provider_failures f ON f.channelNo = h.channelNo
+       WHERE h.channelNo = ? AND f.no > h.released AND f.at > ?`
+    )
+    .pluck()
 
   return {
     tracking(tenantId, messageId) {
       const no = messageNoOf(messageId)
-      const row = no === null ? undefined : byNo.get(no)
-      return row && row.id === messageId && row.tenantId === tenantId ? trackingRow(row) : null
+      const stored = no === null ? undefined : byNo.get(no)
+      if (!stored || stored.id !== messageId) return null
+      const { contactNo, counted, sentPosition, providerIdIndex, events, ...listed } = stored
+      const row = messageRow(listed, numbers)
+      return row.tenantId === tenantId ? { ...row, events: parseTimeline(events) } : null
     },
-    messageByProviderId: providerIdFinder(db),
+    messageByProviderId: providerIdFinder(db, numbers),
     unsettledReports: limit => unsettled.all(limit).map(heldReport),
     heldReports: (channelId, providerIdIndex) => held.all(channelId, providerIdIndex, HELD_MAX).map(heldReport),
-    knows: (channelId, contactId) => acquainted.get(channelId, contactId) !== undefined,
-    contactStream: contactId => streamOf.get(contactId) ?? null
+    failuresSince(channelId, since) {
+      const channelNo = numbers.party(channelId)
+      return channelNo === null ? 0 : (failures.get(channelNo, toMs(since)) ?? 0)
+    }
   }
 }
 
-function providerIdFinder(db: Database): Views['messageByProviderId'] {
+function providerIdFinder(db: Database, numbers: Numbers): Views['messageByProviderId'] {
   const matches = db.prepare<[number, number], Match>(
-    `SELECT coalesce(m.id, r.id) AS id, coalesce(m.channelId, r.channelId) AS channelId,
+    `SELECT coalesce(m.id, r.id) AS id, coalesce(m.channelNo, r.channelNo) AS channelNo,
        coalesce(m.providerIdIndex, r.providerIdIndex) AS providerIdIndex
      FROM provider_ids p
      LEFT JOIN messages m ON m.messageNo = p.messageNo
@@ -52,17 +68,14 @@ function providerIdFinder(db: Database): Views['messageByProviderId'] {
      WHERE p.hash >= ? AND p.hash < ? ORDER BY p.hash`
   )
   return (channelId, providerIdIndex) => {
-    const hash = hashOf(channelId, providerIdIndex)
+    const channelNo = numbers.party(channelId)
+    if (channelNo === null) return null
+    const hash = hashOf(channelNo, providerIdIndex)
     const found = matches
       .all(hash, hash + PROBES_MAX)
-      .find(match => match.channelId === channelId && match.providerIdIndex === providerIdIndex)
+      .find(match => match.channelNo === channelNo && match.providerIdIndex === providerIdIndex)
     return found?.id ?? null
   }
-}
-
-function trackingRow(row: StoredMessage): TrackingRow {
-  const { messageNo, providerIdIndex, events, ...shown } = row
-  return { ...shown, events: parseTimeline(events) }
 }
 
 function heldReport({ id, at, providerAt, data }: StoredHeldReport): HeldReport {

@@ -21,6 +21,7 @@ export const channels: Table = {
     engine: 'TEXT',
     lastError: 'TEXT',
     stateChangedAt: 'TEXT',
+    connectedAt: 'TEXT',
     limitedSince: 'TEXT',
     isRestricted: 'INTEGER',
     restrictedUntil: 'TEXT',
@@ -54,6 +55,7 @@ export type StoredChannel = {
   engine: string | null
   lastError: string | null
   stateChangedAt: string | null
+  connectedAt: string | null
   limitedSince: string | null
   isRestricted: number
   restrictedUntil: string | null
@@ -64,7 +66,7 @@ export type StoredChannel = {
 
 export const channelsProjection: Projection = {
   name: 'channels',
-  version: 1,
+  version: 2,
   tables: [channels],
   handles: [
     'ChannelConnected',

@@ -5,6 +5,7 @@ import { cuts, outboxDestinations, outboxTenants } from './outbox-tables.ts'
 import { destinationIdOf } from './stream-ids.ts'
 
 export type OutboxDestination = {
+  destinationNo: number
   destinationId: string
   tenantId: string
   enabled: number
@@ -17,22 +18,23 @@ export type OutboxDestination = {
 }
 type TenantRow = { tenantId: string; destinations: string }
 
-export const findDestination = (rows: Rows, destinationId: string): OutboxDestination | undefined =>
-  rows.get<OutboxDestination>(outboxDestinations, [destinationId])
+export const findDestination = (rows: Rows, destinationNo: number): OutboxDestination | undefined =>
+  rows.get<OutboxDestination>(outboxDestinations, [destinationNo])
 
 /** Oldest first. Events of the service itself have no tenant and go nowhere. */
-export function enabledDestinations(rows: Rows, tenantId: string | null): readonly string[] {
+export function enabledDestinations(rows: Rows, tenantId: string | null): readonly number[] {
   if (tenantId === null) return []
   const row = rows.get<TenantRow>(outboxTenants, [tenantId])
-  return row ? (JSON.parse(row.destinations) as string[]) : []
+  return row ? (JSON.parse(row.destinations) as number[]) : []
 }
 
 export function changeDestination(event: RecordedOf<DestinationEvent>, rows: Rows, touch: Touch): void {
-  const destinationId = destinationIdOf(event.stream)
+  const { streamNo: destinationNo } = event
   if (event.type === 'DestinationCreated') {
     const { tenantId } = event.data
     rows.put(outboxDestinations, {
-      destinationId,
+      destinationNo,
+      destinationId: destinationIdOf(event.stream),
       tenantId,
       enabled: 1,
       epoch: 0,
@@ -40,17 +42,17 @@ export function changeDestination(event: RecordedOf<DestinationEvent>, rows: Row
       failingSince: null,
       lastError: null
     })
-    enable(rows, tenantId, destinationId, true)
+    enable(rows, tenantId, destinationNo, true)
     return
   }
-  const row = findDestination(rows, destinationId)
+  const row = findDestination(rows, destinationNo)
   if (!row) return
   switch (event.type) {
     case 'DestinationChanged': {
       const { enabled } = event.data
       if (enabled === undefined) return
       rows.put(outboxDestinations, { ...row, enabled: Number(enabled) })
-      enable(rows, row.tenantId, destinationId, enabled)
+      enable(rows, row.tenantId, destinationNo, enabled)
       return
     }
     case 'DestinationDisabled':
@@ -62,15 +64,15 @@ export function changeDestination(event: RecordedOf<DestinationEvent>, rows: Row
 }
 
 function cut(row: OutboxDestination, reason: string, rows: Rows, touch: Touch): void {
-  const { destinationId, tenantId, epoch } = row
-  rows.put(cuts, { destinationId, epoch, reason })
+  const { destinationNo, destinationId, tenantId, epoch } = row
+  rows.put(cuts, { destinationNo, epoch, reason })
   rows.put(outboxDestinations, { ...row, enabled: 0, epoch: epoch + 1, unsettled: 0 })
-  enable(rows, tenantId, destinationId, false)
+  enable(rows, tenantId, destinationNo, false)
   touch('outbox', destinationId)
 }
 
-function enable(rows: Rows, tenantId: string, destinationId: string, enabled: boolean): void {
-  const others = enabledDestinations(rows, tenantId).filter(id => id !== destinationId)
-  const destinations = JSON.stringify(enabled ? [...others, destinationId] : others)
+function enable(rows: Rows, tenantId: string, destinationNo: number, enabled: boolean): void {
+  const others = enabledDestinations(rows, tenantId).filter(no => no !== destinationNo)
+  const destinations = JSON.stringify(enabled ? [...others, destinationNo] : others)
   rows.put(outboxTenants, { tenantId, destinations })
 }

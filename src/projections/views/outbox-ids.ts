@@ -1,16 +1,56 @@
-/** Ids of webhook events and deliveries: derived, so that folding the log again creates nothing new. */
-import { createHash } from 'node:crypto'
-import { siblingId } from '../../domain/ids.ts'
+/**
+ * Ids of webhook events and deliveries. Both are made of a moment and a place, and of nothing else: folding the log again
+ * creates nothing new, rows need not keep them, and a delivery is found by its id without an index.
+ */
+import { isId, timeOrderedId } from '../../domain/ids.ts'
 import type { WebhookType } from '../port.ts'
+import { codesOf } from './codes.ts'
 
-/** One log event can make two webhook events. */
-export function webhookEventId(logEventId: string, type: WebhookType): string {
-  return siblingId('evt', logEventId, sha256(`${logEventId}|${type}`))
+export const webhookTypes = codesOf<WebhookType>([
+  'message.sent',
+  'message.status',
+  'message.received',
+  'channel.status',
+  'channel.lifecycle',
+  'template.updated'
+])
+
+/** More than there are types: one log event can make two webhook events. */
+const TYPES_MAX = 16
+const ALPHABET = '0123456789abcdefghjkmnpqrstvwxyz'
+const PREFIX_AND_TIME = 'dlv_'.length + 10
+
+/** `position` and `ms`: of the log event that the webhook event tells of. */
+export function webhookEventId(position: number, ms: number, typeCode: number): string {
+  return timeOrderedId('evt', ms, placeBytes(position * TYPES_MAX + typeCode, ms))
 }
 
-/** `causeId` is the log event that made the delivery; `renotifyId` the same one, where it asked for a redelivery. */
-export function deliveryId(causeId: string, eventId: string, destinationId: string, renotifyId: string | null): string {
-  return siblingId('dlv', causeId, sha256(`${eventId}|${destinationId}|${renotifyId ?? ''}`))
+/** `ms`: of the log event that made the delivery. */
+export const deliveryId = (seq: number, ms: number): string => timeOrderedId('dlv', ms, placeBytes(seq, ms))
+
+/** The place of a delivery; null when no delivery has such an id. Whether this one has it, its row tells. */
+export function seqOf(id: string): number | null {
+  if (!isId('dlv', id)) return null
+  let bits = 0
+  // Eleven characters of five bits, and the first bit of the twelfth: 56.
+  for (let index = 0; index < 11; index++) bits = bits * 32 + ALPHABET.indexOf(id.charAt(PREFIX_AND_TIME + index))
+  const seq = bits * 2 + (ALPHABET.indexOf(id.charAt(PREFIX_AND_TIME + 11)) >> 4)
+  return Number.isSafeInteger(seq) ? seq : null
 }
 
-const sha256 = (text: string): Uint8Array => createHash('sha256').update(text).digest()
+/** 56 bits of the place, and 24 that make ids of neighbouring places look less alike. */
+function placeBytes(place: number, ms: number): Uint8Array {
+  const bytes = new Uint8Array(10)
+  let rest = place
+  for (let index = 6; index >= 0; index--) {
+    bytes[index] = rest % 256
+    rest = Math.floor(rest / 256)
+  }
+  let mixed = Math.imul((place % 2 ** 32) ^ (ms % 2 ** 32), 0x9e3779b1)
+  mixed = Math.imul(mixed ^ (mixed >>> 15), 0x85ebca6b)
+  for (let index = 7; index < 10; index++) {
+    bytes[index] = (mixed >>> 8) & 0xff
+    mixed = Math.imul(mixed, 0x01000193)
+  }
+  return bytes
+}

@@ -3,62 +3,60 @@
  * carries its destination's epoch, a kill is one row in `outbox_cuts`, and rows of a cut epoch read as dead.
  */
 import type { DeliveryRow, Table } from '../port.ts'
+import { codesOf } from './codes.ts'
 
+export const deliveryStates = codesOf<DeliveryRow['state']>(['pending', 'retrying', 'delivered', 'dead'])
+export const PENDING = deliveryStates.code('pending')
+export const RETRYING = deliveryStates.code('retrying')
+export const DELIVERED = deliveryStates.code('delivered')
+export const DEAD = deliveryStates.code('dead')
+
+/** Statuses that a renotify tells. */
+export const redeliveries = codesOf(['sent', 'delivered', 'read', 'failed'])
+
+/** Both ids of a delivery follow from its row (outbox-ids.ts). Moments are milliseconds. */
 export const deliveries: Table = {
   name: 'deliveries',
   columns: {
-    id: 'TEXT',
     seq: 'INTEGER',
-    eventId: 'TEXT',
-    eventType: 'TEXT',
-    tenantId: 'TEXT',
-    destinationId: 'TEXT',
+    type: 'INTEGER',
+    destinationNo: 'INTEGER',
     epoch: 'INTEGER',
     position: 'INTEGER',
+    toldAt: 'INTEGER',
     streamNo: 'INTEGER',
-    state: 'TEXT',
+    state: 'INTEGER',
     attempts: 'INTEGER',
     lastError: 'TEXT',
     lastStatus: 'INTEGER',
-    nextAttemptAt: 'TEXT',
-    createdAt: 'TEXT',
-    deliveredAt: 'TEXT',
-    redelivery: 'TEXT'
+    nextAttemptAt: 'INTEGER',
+    createdAt: 'INTEGER',
+    deliveredAt: 'INTEGER',
+    redelivery: 'INTEGER'
   },
   keyLength: 1,
   indexes: [
-    '(tenantId, seq)',
-    `(tenantId, seq) WHERE state <> 'delivered'`,
-    `(destinationId, epoch, seq) WHERE state = 'pending'`,
-    `(destinationId, epoch, nextAttemptAt) WHERE state = 'retrying'`
+    '(destinationNo, seq)',
+    // What is delivered is most of all: it stands in the first index only.
+    `(destinationNo, epoch, state, seq) WHERE state <> ${DELIVERED}`,
+    '(destinationNo, epoch, nextAttemptAt) WHERE nextAttemptAt IS NOT NULL'
   ],
-  // Ids begin with their time: new rows go to the end of the tree.
-  withoutRowid: true,
-  fixed: [
-    'seq',
-    'eventId',
-    'eventType',
-    'tenantId',
-    'destinationId',
-    'epoch',
-    'position',
-    'streamNo',
-    'createdAt',
-    'redelivery'
-  ]
+  fixed: ['type', 'destinationNo', 'position', 'toldAt', 'streamNo', 'createdAt', 'redelivery']
 }
 
 /** The log event that brought a message into its present delivery status: what a renotify tells again. */
 export const outboxStatuses: Table = {
   name: 'outbox_statuses',
-  columns: { messageNo: 'INTEGER', eventId: 'TEXT', position: 'INTEGER' },
+  columns: { messageNo: 'INTEGER', position: 'INTEGER', at: 'INTEGER' },
   keyLength: 1,
   indexes: []
 }
 
+/** `destinationNo`: the log's number of the destination's stream. */
 export const outboxDestinations: Table = {
   name: 'outbox_destinations',
   columns: {
+    destinationNo: 'INTEGER',
     destinationId: 'TEXT',
     tenantId: 'TEXT',
     enabled: 'INTEGER',
@@ -68,19 +66,19 @@ export const outboxDestinations: Table = {
     lastError: 'TEXT'
   },
   keyLength: 1,
-  indexes: ['(destinationId) WHERE unsettled > 0'],
-  withoutRowid: true
+  indexes: ['(destinationId)', '(tenantId)', '(destinationId) WHERE unsettled > 0'],
+  fixed: ['destinationId', 'tenantId']
 }
 
 export const cuts: Table = {
   name: 'outbox_cuts',
-  columns: { destinationId: 'TEXT', epoch: 'INTEGER', reason: 'TEXT' },
+  columns: { destinationNo: 'INTEGER', epoch: 'INTEGER', reason: 'TEXT' },
   keyLength: 2,
   indexes: [],
   withoutRowid: true
 }
 
-/** A tenant's enabled destinations, as JSON. */
+/** Numbers of a tenant's enabled destinations, as JSON. */
 export const outboxTenants: Table = {
   name: 'outbox_tenants',
   columns: { tenantId: 'TEXT', destinations: 'TEXT' },
@@ -89,5 +87,22 @@ export const outboxTenants: Table = {
   withoutRowid: true
 }
 
-export type StoredDelivery = { -readonly [K in keyof DeliveryRow]: DeliveryRow[K] } & { epoch: number }
-export type StoredStatus = { messageNo: number; eventId: string; position: number }
+export type StoredDelivery = {
+  seq: number
+  type: number
+  destinationNo: number
+  epoch: number
+  position: number
+  /** When that happened of which it tells. */
+  toldAt: number
+  streamNo: number
+  state: number
+  attempts: number
+  lastError: string | null
+  lastStatus: number | null
+  nextAttemptAt: number | null
+  createdAt: number
+  deliveredAt: number | null
+  redelivery: number | null
+}
+export type StoredStatus = { messageNo: number; position: number; at: number }

@@ -16,8 +16,8 @@ export type ProviderIdRow = { hash: number; messageNo: number }
 /** Places after a hash's own that a collision may take: with 52 bits even one is rare. */
 export const PROBES_MAX = 8
 
-export function noteProviderId(rows: Rows, channelId: string, providerIdIndex: string, messageNo: number): void {
-  const first = hashOf(channelId, providerIdIndex)
+export function noteProviderId(rows: Rows, channelNo: number, providerIdIndex: string, messageNo: number): void {
+  const first = hashOf(channelNo, providerIdIndex)
   for (let hash = first; hash < first + PROBES_MAX; hash++) {
     const taken = rows.get<ProviderIdRow>(providerIds, [hash])
     if (taken?.messageNo === messageNo) return
@@ -28,8 +28,8 @@ export function noteProviderId(rows: Rows, channelId: string, providerIdIndex: s
 }
 
 /** 52 bits of the text: two rounds of FNV-1a with different seeds. */
-export function hashOf(channelId: string, providerIdIndex: string): number {
-  const text = `${channelId}|${providerIdIndex}`
+export function hashOf(channelNo: number, providerIdIndex: string): number {
+  const text = `${channelNo}|${providerIdIndex}`
   let high = 0x811c9dc5
   let low = 0x01000193
   for (let index = 0; index < text.length; index++) {

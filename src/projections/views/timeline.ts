@@ -1,58 +1,62 @@
 /** The timeline of a message (decisions §3). Stored as JSON tuples joined by commas, so that an entry is added without parsing. */
-import type { MessageEvent } from '../../domain/message-events.ts'
+import type { MessageEvent, MessageState } from '../../domain/message-events.ts'
 import type { RecordedOf, TimelineEntry } from '../port.ts'
+import { codesOf, messageStates } from './codes.ts'
+import { toIso } from './time.ts'
 
 type Outcome = TimelineEntry['outcome']
+type State = Exclude<MessageState, 'none'>
 type Tuple = readonly [
-  state: string,
-  outcome: Outcome,
+  state: number,
+  outcome: number,
   code: string | null,
-  brokerTimestamp: string,
+  brokerMs: number,
   providerTimestamp: string | null
 ]
 
+const outcomes = codesOf<Outcome>(['accepted', 'ok', 'retry', 'unknown', 'failed', 'late'])
+
 /** The entries that the event adds, in stored form; empty when it adds none. */
-export function entriesOf(event: RecordedOf<MessageEvent>): string {
+export function entriesOf(event: RecordedOf<MessageEvent>, atMs: number): string {
+  const entry = (state: State, outcome: Outcome, code: string | null): string =>
+    `[${messageStates.code(state)},${outcomes.code(outcome)},${quoted(code)},${atMs},${quoted(event.providerAt ?? null)}]`
   switch (event.type) {
     case 'MessageQueued':
-      return entry(event, 'queued', 'accepted', null)
+      return entry('queued', 'accepted', null)
     case 'MessageDispatchStarted':
-      return entry(event, 'dispatching', 'ok', null)
+      return entry('dispatching', 'ok', null)
     case 'MessageSent':
-      return entry(event, 'sent', 'ok', null)
+      return entry('sent', 'ok', null)
     case 'MessageRetryScheduled':
-      return entry(event, 'retrying', 'retry', event.data.code)
+      return entry('retrying', 'retry', event.data.code)
     case 'MessageDispatchUnknown':
-      return entry(event, 'indeterminate', 'unknown', event.data.code)
+      return entry('indeterminate', 'unknown', event.data.code)
     case 'MessageDelivered':
-      return entry(event, 'delivered', 'ok', null)
+      return entry('delivered', 'ok', null)
     case 'MessageRead':
-      return entry(event, 'read', 'ok', null)
+      return entry('read', 'ok', null)
     case 'MessageFailed': {
       const { code, cause } = event.data
-      const failed = entry(event, 'failed', 'failed', code)
-      return cause === undefined ? failed : `${entry(event, 'dispatching', 'failed', cause)},${failed}`
+      const failed = entry('failed', 'failed', code)
+      return cause === undefined ? failed : `${entry('dispatching', 'failed', cause)},${failed}`
     }
     case 'MessageReportNoted':
-      return entry(event, event.data.status, event.data.outcome, event.data.code ?? null)
+      return entry(event.data.status, event.data.outcome, event.data.code ?? null)
     case 'MessageProviderIdLearned':
     case 'MessageRenotifyRequested':
       return ''
   }
 }
 
-function entry(event: RecordedOf<MessageEvent>, state: string, outcome: Outcome, code: string | null): string {
-  const tuple: Tuple = [state, outcome, code, event.at, event.providerAt ?? null]
-  return JSON.stringify(tuple)
-}
+const quoted = (text: string | null): string => (text === null ? 'null' : JSON.stringify(text))
 
 export function parseTimeline(stored: string): readonly TimelineEntry[] {
   const tuples = JSON.parse(`[${stored}]`) as readonly Tuple[]
-  return tuples.map(([state, outcome, code, brokerTimestamp, providerTimestamp]) => ({
-    state,
-    outcome,
+  return tuples.map(([state, outcome, code, brokerMs, providerTimestamp]) => ({
+    state: messageStates.word(state),
+    outcome: outcomes.word(outcome),
     detail: { code },
-    brokerTimestamp,
+    brokerTimestamp: toIso(brokerMs),
     providerTimestamp
   }))
 }

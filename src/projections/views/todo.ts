@@ -1,4 +1,4 @@
-/** Work that logged events have left to do (architecture, rules 3 and 8). `fail_waiting` is read from the queue's depths. */
+/** Work that logged events have left to do (architecture, rules 3 and 8). `fail_waiting` is read from the queue's depths, `finish_erasure` from contacts.ts. */
 import type { AttemptEvent } from '../../domain/attempt.ts'
 import type { ChannelEvent } from '../../domain/channel.ts'
 import type { ClaimEvent } from '../../domain/claim.ts'
@@ -100,7 +100,7 @@ function followAttempt(event: RecordedOf<Handled>, rows: Rows, touch: Touch): vo
   else remove(rows, 'finish_pairing', subject)
 }
 
-function add(rows: Rows, touch: Touch, todo: TodoRow): void {
+function add(rows: Rows, touch: Touch, todo: Omit<TodoRow, 'tenantId'>): void {
   rows.put(todos, { ...todo })
   touch('todo', todo.kind)
 }

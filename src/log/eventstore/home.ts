@@ -1,0 +1,152 @@
+import { randomUUID } from 'node:crypto'
+import { problemOf } from '../append-request.ts'
+import type { Clock } from '../clock.ts'
+import { systemClock } from '../clock.ts'
+import type { EventLog, Follower } from '../port.ts'
+import { LogUnavailable } from '../port.ts'
+import { createAppender, textOf } from './appender.ts'
+import type { Connection } from './connection.ts'
+import { connect } from './connection.ts'
+import { failureOf } from './errors.ts'
+import { createFollower } from './follower.ts'
+import { createHeads } from './heads.ts'
+import { logIdOf } from './log-id.ts'
+import { openNumbers } from './numbers.ts'
+import { createReader } from './reader.ts'
+import { createBudget, repeatedly } from './retry.ts'
+import { EventStoreStartError, startError } from './start-error.ts'
+import { createTail } from './tail.ts'
+import { createTurns } from './turns.ts'
+
+export const MAX_APPENDS_AT_ONCE = 64
+/** Appends that may wait for a turn; past it callers are refused, and should answer 503. */
+export const MAX_APPENDS_WAITING = 10_000
+/** The same in characters of event text. */
+const MAX_TEXT_WAITING = 64 * 1024 * 1024
+const DEADLINE_MS = 3_000
+const BUDGET_MS = 6_000
+const WAIT_MS = 5_000
+
+export type EventStoreLogOptions = {
+  /** EVENTSTORE_URL: `esdb://…` or `esdb+discover://…`. */
+  readonly url: string
+  /** EVENTSTORE_STREAM_PREFIX: put before every stream name, and seen by nobody outside of this folder. */
+  readonly streamPrefix?: string
+  /** SQLite file of the streams' numbers, shared by the threads of a node. Default: in memory. */
+  readonly numbersFile?: string
+  /** Of each single call. */
+  readonly deadlineMs?: number
+  /** Of an append or a read with all its repetitions; then LogUnavailable. */
+  readonly budgetMs?: number
+  /** How long an append may wait for its turn; then LogUnavailable. */
+  readonly waitMs?: number
+  readonly maxWaiting?: number
+  readonly clock?: Clock
+  /** Hears of lost subscriptions and of pages that a follower did not take; both are tried again. */
+  readonly onProblem?: (error: unknown) => void
+}
+
+export type EventStoreLog = EventLog & {
+  /** The random id of the log, the same on every node: views of another log are thrown away by it. */
+  readonly id: string
+}
+
+/**
+ * The event log on EventStoreDB, from 20.10 on. Positions are those of the server's log: they grow and have gaps. What
+ * is read from one stream has position 0, since the server tells positions in `$all` only, and `streamNo` 0 until the
+ * stream's number is known here. Rejects with EventStoreStartError when the server cannot be used.
+ */
+export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
+  const { url, streamPrefix = '', deadlineMs = DEADLINE_MS, clock = systemClock } = options
+  if (streamPrefix.startsWith('$'))
+    throw new EventStoreStartError('settings', 'EVENTSTORE_STREAM_PREFIX begins with $, which is the server’s own')
+  const connection = connect({ url, prefix: streamPrefix, deadlineMs, clock })
+  const id = await firstContact(connection, url)
+  return { ...createLog(connection, id, options), id }
+}
+
+async function firstContact(connection: Connection, url: string): Promise<string> {
+  try {
+    // The log is read through `$all`, which a user may be forbidden although streams are not.
+    await connection.readAll('end', true, 1)
+    return await logIdOf(connection, randomUUID)
+  } catch (error) {
+    await connection.close()
+    throw startError(error, url)
+  }
+}
+
+function createLog(connection: Connection, id: string, options: EventStoreLogOptions): EventLog {
+  const { streamPrefix: prefix = '', budgetMs = BUDGET_MS, clock = systemClock, onProblem = () => {} } = options
+  const { deadlineMs = DEADLINE_MS, waitMs = WAIT_MS, maxWaiting = MAX_APPENDS_WAITING } = options
+  const numbers = openNumbers(options.numbersFile ?? ':memory:', id)
+  const heads = createHeads(connection, prefix)
+  const tail = createTail(connection, numbers, prefix)
+  const reader = createReader({ connection, numbers, prefix, clock, budgetMs })
+  const appendOne = createAppender({ connection, heads, clock, budgetMs, onFirst: numbers.learn })
+  const turns = createTurns({
+    clock,
+    width: MAX_APPENDS_AT_ONCE,
+    queueMax: maxWaiting,
+    textMax: MAX_TEXT_WAITING,
+    waitMs
+  })
+  const followers = new Set<Follower>()
+  let closing: Promise<void> | null = null
+
+  async function bury(stream: string): Promise<void> {
+    heads.forget(stream)
+    try {
+      await repeatedly(createBudget(clock, budgetMs), () => connection.tombstone(stream))
+    } catch (error) {
+      if (failureOf(error).kind !== 'deleted') throw error
+    }
+    numbers.bury(stream)
+  }
+
+  async function shut(): Promise<void> {
+    await turns.idle()
+    await Promise.all([...followers].map(follower => follower.close()))
+    await connection.close()
+    numbers.close()
+  }
+
+  const ensureOpen = (): void => {
+    if (closing) throw new LogUnavailable('the event log is closed')
+  }
+
+  return {
+    async append(stream, expected, events) {
+      ensureOpen()
+      const request = { stream, expected, events }
+      const reason = problemOf(request)
+      if (reason) return { kind: 'invalid', reason }
+      const result = await turns.run(stream, textOf(events), () => appendOne(request))
+      if (result.kind === 'appended') tail.saw(result.position)
+      return result
+    },
+    read: reader.stream,
+    at: reader.at,
+    follow(after, onPage) {
+      ensureOpen()
+      const follower = createFollower({ connection, numbers, prefix, clock, deadlineMs, after, onPage, onProblem })
+      const close = (): Promise<void> => {
+        followers.delete(tracked)
+        return follower.close()
+      }
+      const tracked = { close }
+      followers.add(tracked)
+      return tracked
+    },
+    async erase(stream) {
+      ensureOpen()
+      await turns.run(stream, 0, () => bury(stream))
+    },
+    head: () => tail.head(createBudget(clock, budgetMs)),
+    numberOf: numbers.find,
+    close() {
+      closing ??= shut()
+      return closing
+    }
+  }
+}

@@ -1,0 +1,136 @@
+/**
+ * The message list. Newest first by the time of creation, then by the message's number: new messages come before what a
+ * cursor has passed, so a page neither repeats nor skips one. The narrowest filter leads: contact, channel, tenant.
+ */
+import type { Database, Statement } from 'better-sqlite3'
+import { decodeCursor, pageOf } from '../cursor.ts'
+import type { MessageFilter, MessageRow, Views } from '../port.ts'
+import { messageStates } from '../views/codes.ts'
+import type { StoredMessage } from '../views/message-tables.ts'
+import { toIso, toMs } from '../views/time.ts'
+import type { Numbers } from './numbers.ts'
+
+type ListQueries = Pick<Views, 'messages' | 'messageStates' | 'messagesOf'>
+
+type Range = {
+  readonly from: number
+  readonly to: number
+  /** The place after which the page begins. */
+  readonly beforeAt: number
+  readonly beforeNo: number
+  readonly limit: number
+}
+type Parameters = Range & { readonly tenantNo: number; readonly channelNo: number; readonly contactNo: number }
+type Lead = 'contact' | 'channel' | 'tenant'
+/** What decides the text of the statement. */
+type Shape = { readonly lead: Lead; readonly state: number | null; readonly withChannel: boolean }
+
+const COLUMNS = `m.messageNo, m.id, m.tenantNo, m.channelNo, m.contactId, m.state, m.attempts, m.lastError, m.traceId,
+  m.createdAt, m.updatedAt`
+type Listed = Omit<StoredMessage, 'contactNo' | 'counted' | 'sentPosition' | 'providerIdIndex' | 'events'>
+
+export function messageListQueries(db: Database, numbers: Numbers): ListQueries {
+  const statements = new Map<string, Statement<[Parameters], Listed>>()
+  const ofContact = db
+    .prepare<[number, number], number>('SELECT count(*) FROM messages WHERE contactNo = ? AND tenantNo = ?')
+    .pluck()
+
+  function statementFor(shape: Shape): Statement<[Parameters], Listed> {
+    const key = `${shape.lead}|${shape.state}|${shape.withChannel}`
+    const known = statements.get(key)
+    if (known) return known
+    const statement = db.prepare<[Parameters], Listed>(listSql(shape))
+    statements.set(key, statement)
+    return statement
+  }
+
+  function read(tenantId: string, filter: MessageFilter, range: Range): readonly Listed[] {
+    const state = filter.state === undefined ? null : messageStates.find(filter.state)
+    const found = partiesOf(numbers, tenantId, filter)
+    if (!found || (filter.state !== undefined && state === null)) return []
+    const lead = filter.contactId !== undefined ? 'contact' : filter.channelId !== undefined ? 'channel' : 'tenant'
+    const statement = statementFor({ lead, state, withChannel: filter.channelId !== undefined })
+    return statement.all({ ...found, ...range })
+  }
+
+  return {
+    messages(tenantId, filter, limit, cursor) {
+      const [beforeAt = LAST, beforeNo = LAST] = cursor === null ? [] : decodeCursor('messages', cursor, 2)
+      const rows = read(tenantId, filter, { ...boundsOf(filter), beforeAt, beforeNo, limit: limit + 1 })
+      const placeOf = (row: Listed) => [row.createdAt, row.messageNo]
+      return pageOf('messages', rows, limit, placeOf, row => messageRow(row, numbers))
+    },
+    messageStates(tenantId, filter, limit) {
+      const rows = read(tenantId, filter, { ...boundsOf(filter), beforeAt: LAST, beforeNo: LAST, limit })
+      return rows.map(({ id, state }) => ({ id, state: messageStates.word(state) }))
+    },
+    messagesOf(tenantId, contactId) {
+      const tenantNo = numbers.party(tenantId)
+      const contactNo = numbers.contact(contactId)
+      return tenantNo === null || contactNo === null ? 0 : (ofContact.get(contactNo, tenantNo) ?? 0)
+    }
+  }
+}
+
+const LAST = Number.MAX_SAFE_INTEGER
+
+const boundsOf = ({ from, to }: MessageFilter): { from: number; to: number } => ({
+  from: from === undefined ? 0 : toMs(from),
+  to: to === undefined ? LAST : toMs(to)
+})
+
+/** Null when one of them is nobody that we know: nothing matches then. */
+function partiesOf(
+  numbers: Numbers,
+  tenantId: string,
+  { channelId, contactId }: MessageFilter
+): Pick<Parameters, 'tenantNo' | 'channelNo' | 'contactNo'> | null {
+  const tenantNo = numbers.party(tenantId)
+  const channelNo = channelId === undefined ? 0 : numbers.party(channelId)
+  const contactNo = contactId === undefined ? 0 : contactId === null ? null : numbers.contact(contactId)
+  return tenantNo === null || channelNo === null || contactNo === null ? null : { tenantNo, channelNo, contactNo }
+}
+
+/** Parameters of the range; the place is compared in two steps, as an index serves the first one only so. */
+const IN_RANGE = `createdAt >= @from AND createdAt <= min(@to, @beforeAt)
+  AND (createdAt < @beforeAt OR messageNo < @beforeNo)`
+const NEWEST_FIRST = 'ORDER BY createdAt DESC, messageNo DESC LIMIT @limit'
+
+/** Which messages, by index alone; then their rows. */
+function listSql(shape: Shape): string {
+  return `SELECT ${COLUMNS} FROM (${placesSql(shape)}) p CROSS JOIN messages m ON m.messageNo = p.messageNo
+    WHERE m.tenantNo = @tenantNo ORDER BY p.createdAt DESC, p.messageNo DESC`
+}
+
+function placesSql({ lead, state, withChannel }: Shape): string {
+  const select = 'SELECT createdAt, messageNo FROM messages INDEXED BY'
+  if (lead === 'contact') {
+    const conditions = [
+      'contactNo = @contactNo',
+      IN_RANGE,
+      'tenantNo = @tenantNo',
+      ...(withChannel ? ['channelNo = @channelNo'] : []),
+      ...(state === null ? [] : [`state = ${state}`])
+    ]
+    return `${select} messages_2 WHERE ${conditions.join(' AND ')} ${NEWEST_FIRST}`
+  }
+  const party = lead === 'channel' ? 'messages_1 WHERE channelNo = @channelNo' : 'messages_0 WHERE tenantNo = @tenantNo'
+  const states = state === null ? messageStates.words.map((_, code) => code) : [state]
+  // The indexes keep each state by itself: the newest of every state, and of those the newest.
+  const parts = states.map(
+    code => `SELECT * FROM (${select} ${party} AND state = ${code} AND ${IN_RANGE} ${NEWEST_FIRST})`
+  )
+  return `${parts.join(' UNION ALL ')} ${NEWEST_FIRST}`
+}
+
+export function messageRow(row: Listed, numbers: Numbers): MessageRow {
+  const { messageNo, tenantNo, channelNo, state, createdAt, updatedAt, ...shown } = row
+  return {
+    ...shown,
+    tenantId: numbers.idOf(tenantNo),
+    channelId: numbers.idOf(channelNo),
+    state: messageStates.word(state),
+    createdAt: toIso(createdAt),
+    updatedAt: toIso(updatedAt)
+  }
+}
