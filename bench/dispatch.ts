@@ -20,7 +20,7 @@ const ROUNDS = 3
 const CONNECTIONS = 256
 const POLL_MS = 10
 /** The queue is empty when nothing was sent for so long. */
-const STILL_MS = 1_000
+const STILL_MS = 5_000
 const START_MS = 30_000
 
 export async function dispatch(bench: Bench): Promise<readonly Figure[]> {

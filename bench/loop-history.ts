@@ -5,7 +5,8 @@ import type { DeliveryOutcome } from '../src/domain/record.ts'
 import type { AppendRequest } from '../src/log/append-request.ts'
 import { MAX_APPENDS_PER_COMMIT } from '../src/log/port.ts'
 import type { WebhookType } from '../src/projections/port.ts'
-import { deliveryId, webhookEventId } from '../src/projections/views/outbox-ids.ts'
+import { PLACES_PER_EVENT, PLACES_PER_TYPE } from '../src/projections/views/outbox.ts'
+import { deliveryId } from '../src/projections/views/outbox-ids.ts'
 
 /** Appends that share a commit. */
 export type Commit = readonly AppendRequest[]
@@ -19,7 +20,7 @@ type Step = {
   readonly tells: readonly WebhookType[]
   readonly data: (message: number) => unknown
 }
-type Told = { readonly id: string; readonly position: number; readonly at: string; readonly type: WebhookType }
+type Told = { readonly position: number; readonly at: string; readonly place: number }
 
 const idOf = (prefix: IdPrefix, name: string): string => derivedId(prefix, createHash('sha256').update(name).digest())
 const TENANT = idOf('tn', 'tenant')
@@ -138,7 +139,7 @@ function createWriter() {
       position++
       const at = new Date(START_MS + position).toISOString()
       const id = timeOrderedId('evt', START_MS + position, randomBytes(10))
-      for (const webhook of tells) told.push({ id, position, at, type: webhook })
+      for (const place of tells.keys()) told.push({ position, at, place })
       const sealed = sealedBytes === 0 ? {} : { sealed: sealedText(sealedBytes) }
       const subject = sealedBytes === 0 ? {} : { subject: contactId(message) }
       const body = JSON.stringify({ v: 1, data: step.data(message), ...sealed })
@@ -153,9 +154,11 @@ function createWriter() {
   }
 }
 
-function outcomeOf({ id, position, at, type }: Told): DeliveryOutcome {
+/** The id that the outbox gives to the delivery of the only destination. */
+function outcomeOf({ position, at, place }: Told): DeliveryOutcome {
+  const seq = position * PLACES_PER_EVENT + place * PLACES_PER_TYPE
   return {
-    deliveryId: deliveryId(id, webhookEventId(id, type), DESTINATION, null),
+    deliveryId: deliveryId(seq, Date.parse(at)),
     position,
     destinationId: DESTINATION,
     state: 'delivered',

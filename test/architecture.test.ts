@@ -47,6 +47,7 @@ const ROOMS: readonly Room[] = [
   { folder: 'actors/', may: ['domain/', 'log/'], types: ['connectors/port.ts', 'projections/port.ts'] },
   { folder: 'projections/', may: ['domain/', 'log/'] },
   { folder: 'http/', may: ['domain/ids.ts', 'domain/tenant.ts'], types: ['domain/', 'projections/port.ts'] },
+  { folder: 'coordination/', may: ['log/encryption.ts'] },
   { folder: 'config/' }
 ]
 /** Composition: wires everything, and nobody imports it. */
@@ -65,6 +66,8 @@ const KNOWN: readonly (readonly [from: string, to: string])[] = [
   ['actors/deliverer.ts', 'connectors/webhook/signature.ts'],
   ['actors/deliverer.ts', 'connectors/webhook/post.ts'],
   ['actors/destinations.ts', 'connectors/webhook/guard.ts'],
+  ['actors/media-service.ts', 'connectors/unofficial/media.ts'],
+  ['actors/media-door.ts', 'connectors/unofficial/media.ts'],
   ['actors/media-fetcher.ts', 'connectors/unofficial/media.ts'],
   ['actors/media-message.ts', 'connectors/unofficial/media.ts']
 ]
@@ -106,7 +109,8 @@ const OWNERS: readonly (readonly [name: string, places: readonly string[]])[] = 
   ['fastify', ['http/']],
   ['commander', ['cli/']],
   ['better-sqlite3', ['log/', 'projections/', 'cli/views.ts']],
-  ['undici', ['connectors/']]
+  ['undici', ['connectors/']],
+  ['ioredis', ['coordination/redis/']]
 ]
 for (const [name, places] of OWNERS)
   t.test(`${name} is known in ${places.join(', ')} only`, async t => {

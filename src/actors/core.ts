@@ -1,8 +1,9 @@
 /** What every service and reactor of this folder stands on. */
-import { createHash, randomBytes } from 'node:crypto'
+import { createHash } from 'node:crypto'
 import type { Event } from '../domain/event.ts'
 import { type IdPrefix, timeOrderedId } from '../domain/ids.ts'
 import { type CommandContext, type Decoded, decode, encode, openSealed } from '../log/codec.ts'
+import { entropy } from '../log/entropy.ts'
 import type { Keyring } from '../log/keyring.ts'
 import { type AppendResult, type EventLog, LogUnavailable } from '../log/port.ts'
 import type { Views } from '../projections/port.ts'
@@ -43,7 +44,7 @@ export const refuse = (code: string): Refusal => ({ ok: false, code })
 export const ok = <T>(value: T): Result<T> => ({ ok: true, value })
 
 export const newId = (prefix: IdPrefix, core: Pick<Core, 'clock'>): string =>
-  timeOrderedId(prefix, core.clock.now(), randomBytes(10))
+  timeOrderedId(prefix, core.clock.now(), entropy(10))
 
 export const now = (core: Pick<Core, 'clock'>): string => iso(core.clock.now())
 

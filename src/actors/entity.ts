@@ -67,6 +67,8 @@ type Ask<State, Command, E> = {
 }
 type Entity<State, Command, E> = {
   readonly mailbox: Mailbox<Ask<State, Command, E>>
+  /** As of its last command; null until it has been loaded, and after a crash. */
+  held: Held<State> | null
   pending: number
   usedAt: number
 }
@@ -93,26 +95,27 @@ export function createEntities<State, Command, E extends Event>(
   }
 
   function create(stream: string): Entity<State, Command, E> {
-    let held: Held<State> | null = null
     const mailbox = mailboxes.spawn<Ask<State, Command, E>>(stream, async ask => {
       try {
-        if (held !== null && stale.delete(stream)) held = await load(stream, held)
+        if (entity.held !== null && stale.delete(stream)) entity.held = await load(stream, entity.held)
         if (ask.command === null || ask.context === null) {
-          held ??= await load(stream, null)
-          ask.answer({ ok: true, state: held.state, events: [], revision: held.revision, position: null })
+          const { state, revision } = entity.held ?? (await load(stream, null))
+          entity.held = { state, revision }
+          ask.answer({ ok: true, state, events: [], revision, position: null })
           return
         }
-        const done = await run(stream, held, ask.command, ask.context, ask.fresh)
-        held = done.held
+        const done = await run(stream, entity.held, ask.command, ask.context, ask.fresh)
+        entity.held = done.held
         ask.answer(done.outcome)
       } catch (error) {
         // The stream is the truth: whatever was half done is read back with the next command.
-        held = null
+        entity.held = null
         if (!(error instanceof LogUnavailable)) options.onCrash(error, stream)
         ask.answer({ ok: false, code: error instanceof LogUnavailable ? 'overloaded' : 'internal_error' })
       }
     })
-    return { mailbox, pending: 0, usedAt: clock.now() }
+    const entity: Entity<State, Command, E> = { mailbox, held: null, pending: 0, usedAt: clock.now() }
+    return entity
   }
 
   async function run(
@@ -151,6 +154,13 @@ export function createEntities<State, Command, E extends Event>(
     return { held, outcome: { ok: false, code: 'conflict' } }
   }
 
+  /** Taken out and put back, so that the map's order is the order of use. */
+  function use(stream: string, entity: Entity<State, Command, E>): void {
+    entities.delete(stream)
+    entities.set(stream, entity)
+    entity.usedAt = clock.now()
+  }
+
   function tell(
     stream: string,
     command: Command | null,
@@ -159,11 +169,8 @@ export function createEntities<State, Command, E extends Event>(
   ): Promise<Outcome<State, E>> {
     if (pending >= PENDING_MAX) return Promise.resolve({ ok: false, code: 'overloaded' })
     const entity = entities.get(stream) ?? create(stream)
-    // Taken out and put back, so that the map's order is the order of use.
-    entities.delete(stream)
-    entities.set(stream, entity)
+    use(stream, entity)
     entity.pending++
-    entity.usedAt = clock.now()
     pending++
     return new Promise(resolve => {
       entity.mailbox.tell({
@@ -198,6 +205,12 @@ export function createEntities<State, Command, E extends Event>(
   return {
     ask: (stream, command, context, ask = {}) => tell(stream, command, context, ask.fresh === true),
     async read(stream) {
+      const entity = entities.get(stream)
+      // Nothing is under way: what it holds is what it would answer, without a turn of the event loop.
+      if (entity?.pending === 0 && entity.held !== null && !stale.has(stream)) {
+        use(stream, entity)
+        return entity.held.state
+      }
       const outcome = await tell(stream, null, null, false)
       if (!outcome.ok) throw new LogUnavailable(`${stream} cannot be read: ${outcome.code}`)
       return outcome.state

@@ -43,7 +43,10 @@ export function createMediaDoor({ core, lines, downloads, store, retentionMs }: 
   let direct = 0
 
   async function fromFile({ place, contactKey, filename, type }: MediaMessage): Promise<MediaItem | null> {
-    const file = await store.open(place, contactKey)
+    const file = await store.open(place, contactKey).catch((error: NodeJS.ErrnoException) => {
+      logger.error({ messageId: place.messageId, code: error.code }, 'MEDIA_DIR cannot be read')
+      return { kind: 'missing' } as const
+    })
     if (file.kind === 'open') {
       const { size } = file
       const body: MediaItem['body'] = range => file.body(range?.first ?? 0, range?.last ?? size - 1)
@@ -68,8 +71,6 @@ export function createMediaDoor({ core, lines, downloads, store, retentionMs }: 
     }
     const { size, body } = download
     body.once('close', () => direct--)
-    // Whoever reads it hears of its errors; until then, and for one who does not read it, they say nothing.
-    body.on('error', () => undefined)
     return ok({
       type: typeOf(message.type, download.type),
       filename: message.filename,

@@ -54,5 +54,11 @@ export function portArgument(text: string): number {
   return port
 }
 
+/** Of a destination; an empty one is a command substitution that went wrong. */
+export function secretArgument(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It is empty: leave the option out to check no signatures.')
+  return text
+}
+
 /** Collects an option that may be given several times. */
 export const repeatedArgument = (text: string, before: readonly string[] = []): readonly string[] => [...before, text]

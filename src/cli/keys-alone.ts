@@ -1,4 +1,4 @@
-/** Keys while no service runs: the storage is opened for a moment, with its lock and its writer, and nothing listens. */
+/** Keys while no service runs: the storage is opened for a moment, with its lock and its writer; nothing listens. */
 import { randomBytes } from 'node:crypto'
 import { createAggregates } from '../actors/aggregates.ts'
 import { systemClock } from '../actors/clock.ts'
@@ -33,7 +33,7 @@ export async function withKeys<T>(settings: Settings, work: (keys: Keys, views: 
   }
 }
 
-/** The storage prints its anchors on stdout, which belongs to the answer of the command: they go to stderr meanwhile. */
+/** The storage prints anchors on stdout, which belongs to the answer of the command: they go to stderr meanwhile. */
 function keepAnswerClean(): () => void {
   const { write } = process.stdout
   process.stdout.write = process.stderr.write.bind(process.stderr)

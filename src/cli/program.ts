@@ -1,8 +1,8 @@
 /**
- * The command line: every command with its options and examples. What a command does stands in a file of its own, which is
- * loaded when the command runs, so that help and short commands are quick.
+ * The command line: every command with its options and examples. What a command does stands in a file of its own, loaded
+ * when the command runs, so that help and short commands are quick.
  */
-import { Command, Option } from 'commander'
+import { Command, Option, type OutputConfiguration } from 'commander'
 import { version } from '../service/version.ts'
 import {
   instantArgument,
@@ -11,7 +11,8 @@ import {
   nameArgument,
   permissionsArgument,
   portArgument,
-  repeatedArgument
+  repeatedArgument,
+  secretArgument
 } from './arguments.ts'
 import type { CreateKeyOptions, ListKeysOptions } from './keys.ts'
 import type { ExportLogOptions } from './log-export.ts'
@@ -19,10 +20,12 @@ import type { VerifyLogOptions } from './log-verify.ts'
 import type { ReceiveOptions } from './receive.ts'
 import type { ViewsOptions } from './views.ts'
 
-export function createProgram(): Command {
+/** `output`: where help and errors go; stdout and stderr unless told otherwise. */
+export function createProgram(output: OutputConfiguration = {}): Command {
   const program = new Command('ledgerline')
     .description('Messaging service in which everything that happens is an event in an append-only, verifiable log.')
     .version(version)
+    .configureOutput(output)
     .exitOverride()
     .showHelpAfterError('(--help tells what is allowed)')
   program.addHelpText(
@@ -134,7 +137,9 @@ function receiveCommand(program: Command): void {
     .description('sample webhook receiver: prints each webhook as it comes, its signature checked')
     .option('--port <port>', 'port to listen on; 0: any free one', portArgument, 4000)
     .option('--host <address>', 'address to listen on', '127.0.0.1')
-    .addOption(new Option('--secret <secret>', 'secret of the destination').env('WEBHOOK_SECRET'))
+    .addOption(
+      new Option('--secret <secret>', 'secret of the destination').env('WEBHOOK_SECRET').argParser(secretArgument)
+    )
   examples(
     receive,
     'ledgerline receive --secret whsec_…',

@@ -40,5 +40,6 @@ function bar(done: number, total: number | null): string {
   const share = Math.min(1, done / total)
   const full = Math.floor(share * WIDTH)
   const percent = String(Math.floor(share * 100)).padStart(3)
-  return `[${'#'.repeat(full)}${'-'.repeat(WIDTH - full)}] ${percent}%  ${count} of ${total.toLocaleString('en')} events`
+  const drawing = '#'.repeat(full) + '-'.repeat(WIDTH - full)
+  return `[${drawing}] ${percent}%  ${count} of ${total.toLocaleString('en')} events`
 }

@@ -20,7 +20,7 @@ export async function receive({ port, host, secret }: ReceiveOptions): Promise<v
   process.once('SIGTERM', stop)
 }
 
-/** A line about the webhook, and its body. Everything of the sender goes through JSON: terminals obey control characters. */
+/** A line about the webhook, and its body. What the sender wrote goes through JSON: terminals obey control characters. */
 function shown({ method, path, event, verified, problem, answer }: ReceivedEvent, at: Date): string {
   const verdict = verified === null ? 'signature not checked' : verified ? 'verified' : `NOT VERIFIED (${problem})`
   const type = typeof event?.type === 'string' ? JSON.stringify(event.type).slice(1, -1) : 'no event'

@@ -12,7 +12,7 @@ export async function runService(): Promise<void> {
   process.stdout.write(banner(settings, running))
 }
 
-/** A start that fails says why in one line; the stack is for the debug level. What had begun to run ends with the process. */
+/** A start that fails says why in one line; the stack is for the debug level. What had begun ends with the process. */
 function refuse(error: unknown): never {
   const message = error instanceof Error ? error.message : String(error)
   process.stderr.write(`ledgerline cannot start: ${message}\n`)

@@ -211,6 +211,8 @@ export type Webhooks = {
     filter: { state?: string; destinationId?: string; eventType?: string },
     page: { limit: number; cursor: string | null }
   ): Promise<ListPage<DeliveryRow>>
+  /** A dead one waits again, one that waits stays as it is; a delivered one is `validation_failed`. */
+  retryDelivery(caller: Caller, deliveryId: string): Promise<Result<DeliveryRow>>
 }
 
 export type Keys = {

@@ -2,7 +2,7 @@
  * Between the domain's events and the log's bytes. An event is encoded once: a repeat of its append sends the same bytes.
  * Body: `{"v":1,"data":{…},"sealed":"…"}`. Broker and provider time, tenant, trace, cause, source and subject stand in the metadata.
  */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Event } from '../domain/event.ts'
 import { timeOrderedId } from '../domain/ids.ts'
 import { catalogue } from './catalogue/catalogue.ts'
@@ -20,7 +20,7 @@ export type CommandContext = {
 
 /** Same stream, command and index: same id, so that a repeated append is recognised. */
 export function eventId(stream: string, commandId: string, index: number, at: string): string {
-  const digest = createHash('sha256').update(`${stream}|${commandId}|${index}`).digest()
+  const digest = hash('sha256', `${stream}|${commandId}|${index}`, 'buffer')
   return timeOrderedId('evt', Date.parse(at), digest)
 }
 

@@ -1,26 +1,14 @@
 /** AES-256-GCM, one IV a message. Text form: base64 of IV (12 bytes), tag (16 bytes) and ciphertext. */
-import { createCipheriv, createDecipheriv, createHmac, randomFillSync } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { entropy } from './entropy.ts'
 
 export const KEY_BYTES = 32
 const IV_BYTES = 12
 const TAG_BYTES = 16
-/** IVs are cut from a pool, because one random call for each costs more than the encryption. */
-const IV_POOL = Buffer.alloc(IV_BYTES * 1024)
-let poolUsed = IV_POOL.length
-
-function nextIv(): Buffer {
-  if (poolUsed === IV_POOL.length) {
-    randomFillSync(IV_POOL)
-    poolUsed = 0
-  }
-  const iv = Buffer.from(IV_POOL.subarray(poolUsed, poolUsed + IV_BYTES))
-  poolUsed += IV_BYTES
-  return iv
-}
 
 /** `context` is authenticated but not stored: a ciphertext moved elsewhere does not open. */
 export function encrypt(key: Buffer, plain: string | Buffer, context: string): string {
-  const iv = nextIv()
+  const iv = entropy(IV_BYTES)
   const cipher = createCipheriv('aes-256-gcm', key, iv)
   cipher.setAAD(Buffer.from(context))
   const head = typeof plain === 'string' ? cipher.update(plain, 'utf8') : cipher.update(plain)

@@ -2,13 +2,13 @@
  * Who can read what. Tenant keys and contact keys live in key streams (`keys-…`); here they are created, found, cached and used.
  * No view or snapshot ever holds one; erasing a contact's key stream makes everything sealed under it unreadable.
  */
-import { randomBytes } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Event } from '../domain/event.ts'
 import { derivedId, timeOrderedId } from '../domain/ids.ts'
 import type { ContactKeyCreated, TenantKeysCreated } from '../domain/record.ts'
 import { eventId } from './codec.ts'
 import { decrypt, encrypt, KEY_BYTES } from './encryption.ts'
+import { entropy } from './entropy.ts'
 import type { MasterKey } from './keys/master-key.ts'
 import {
   contactIndex,
@@ -58,6 +58,8 @@ export type KeyringOptions = {
 }
 
 const CACHED_CONTACTS = 50_000
+/** 26 characters of base32 take 130 bits. */
+const ID_BYTES = 17
 const CACHED_TENANTS = 5_000
 /**
  * An erased stream reads like one that never was. So many generations of a contact without a trace mean that there is none.
@@ -245,9 +247,8 @@ const contactStream = (tenantId: string, index: string, generation: number): str
   `keys-${tenantId}.${index}.${generation}`
 
 function newContact(keys: TenantKeys, stream: string, address: string): Contact {
-  const entropy = randomBytes(KEY_BYTES + 17)
-  const id = derivedId('ct', entropy.subarray(KEY_BYTES))
-  return { id, tenantId: keys.tenantId, stream, key: entropy.subarray(0, KEY_BYTES), address }
+  const id = derivedId('ct', entropy(ID_BYTES))
+  return { id, tenantId: keys.tenantId, stream, key: entropy(KEY_BYTES), address }
 }
 
 const dataOf = <E extends Event>(event: RecordedEvent): E['data'] =>
@@ -262,8 +263,8 @@ async function append(
   sealingKey?: Buffer
 ): Promise<'appended' | 'conflict' | 'deleted'> {
   const id = sealingKey
-    ? timeOrderedId('evt', Date.parse(event.at), randomBytes(10))
-    : eventId(stream, randomBytes(10).toString('hex'), 0, event.at)
+    ? timeOrderedId('evt', Date.parse(event.at), entropy(10))
+    : eventId(stream, entropy(10).toString('hex'), 0, event.at)
   const sealed = sealingKey ? { sealed: encrypt(sealingKey, JSON.stringify(event.sealed), id) } : {}
   const body = JSON.stringify({ v: 1, data: event.data, ...sealed })
   const meta = JSON.stringify({ tenant: tenantId, trace: null, cause: null, source: 'keyring', at: event.at })

@@ -1,7 +1,7 @@
 /** The views as the main thread sees them: a read-only connection of its own, and the news of each folded page. */
 import Database from 'better-sqlite3'
 import { createCaughtUp } from './caught-up.ts'
-import type { PageDone, Views } from './port.ts'
+import type { ChannelRow, KeyRow, PageDone, Views } from './port.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { channelQueries } from './queries/channels.ts'
 import { contactQueries } from './queries/contacts.ts'
@@ -14,6 +14,7 @@ import { outboxQueries } from './queries/outbox.ts'
 import { queueQueries } from './queries/queue.ts'
 import { templateQueries } from './queries/templates.ts'
 import { todoQueries } from './queries/todos.ts'
+import { createRecall } from './recall.ts'
 import { readCheckpoints } from './views-file.ts'
 
 /** Architecture, rule 7. */
@@ -37,6 +38,8 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
   db.pragma('temp_store = MEMORY')
   const numbers = createNumbers(db)
+  const knownChannels = createRecall<ChannelRow>()
+  const knownKeys = createRecall<KeyRow>()
   const listeners: ((page: PageDone) => void)[] = []
   const caughtUp = createCaughtUp(startOf(db))
   return {
@@ -44,17 +47,20 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
     position: caughtUp.position,
     onPage: listener => void listeners.push(listener),
     pageDone(done) {
+      // Before anybody is woken who waited for this page.
+      if (done.touched.channel) knownChannels.forget()
+      if (done.touched.key) knownKeys.forget()
       caughtUp.advance(done.position)
       for (const listener of listeners) listener(done)
     },
-    ...channelQueries(db),
+    ...channelQueries(db, knownChannels),
     ...messageQueries(db, numbers, messageNoOf),
     ...messageListQueries(db, numbers),
     ...metricsQueries(db, numbers),
     ...contactQueries(db, numbers),
     ...templateQueries(db),
     ...queueQueries(db),
-    ...accountQueries(db),
+    ...accountQueries(db, knownKeys),
     ...outboxQueries(db, numbers),
     deliveries: deliveryListQuery(db),
     ...todoQueries(db),

@@ -22,6 +22,7 @@ import { createOptOuts } from '../actors/opt-outs.ts'
 import { createOwnWrites } from '../actors/own-writes.ts'
 import { createPairing } from '../actors/pairing.ts'
 import { createReactor } from '../actors/reactor.ts'
+import { createRedelivery } from '../actors/redelivery.ts'
 import { createRenotify } from '../actors/renotify.ts'
 import { createReports } from '../actors/reports.ts'
 import { createRisks } from '../actors/risks.ts'
@@ -211,7 +212,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     channels: numbers,
     attempts: pairing,
     media: media.door,
-    webhooks: destinations,
+    webhooks: { ...destinations, ...createRedelivery(core) },
     templates,
     erasure,
     risks: createRisks(core),

@@ -1,6 +1,11 @@
 /** What the official platform may answer to a send, or fail to answer: always one message, and the truth about it. */
 import t from 'tap'
+import { WABA_ID } from '../support/platforms.ts'
+import { someone } from '../support/tenant.ts'
 import { startWorld } from '../support/world.ts'
+
+const field = 'account_update'
+const BARS_NEW = 'RESTRICTED_BIZ_INITIATED_MESSAGING'
 
 const world = await startWorld(t, {
   settings: { DISPATCH_MAX_ATTEMPTS: '3', PROVIDER_TIMEOUT_SECONDS: '0.5', INDETERMINATE_TIMEOUT_SECONDS: '4' }
@@ -9,6 +14,9 @@ const { official } = world
 const tenant = await world.tenant('acme')
 const channel = await tenant.officialNumber(official)
 const hooks = await tenant.receiver(t)
+/** Written to before the restriction. */
+const known = someone()
+await tenant.reaches((await tenant.send(channel.id, { to: known })).messageId, 'read')
 
 t.test('a refusal by the platform is failed with our code, and the event says so', async t => {
   for (const [code, ours] of [
@@ -94,16 +102,6 @@ t.test('a message retried by the client under its key is the same message, whate
   t.equal(await official.timesAccepted(first.messageId), 1)
 })
 
-t.test('a platform that spoke of blocking the number sets the flag, and new contacts are refused', async t => {
-  const known = '5521988887777'
-  const first = await tenant.send(channel.id, { to: known })
-  await tenant.reaches(first.messageId, 'read')
-  await official.fault('refuse', { code: 131048 })
-  const { messageId } = await tenant.send(channel.id)
-  t.match(await tenant.reaches(messageId, 'failed'), { lastError: 'channel_restricted' })
-  t.same(await hooks.told(messageId, 1), ['failed'])
-})
-
 t.test('credentials that expire burn no message: it waits, and the number says what is wrong', async t => {
   const { id } = await tenant.officialNumber(official)
   await official.fault('unauthorized')
@@ -114,9 +112,26 @@ t.test('credentials that expire burn no message: it waits, and the number says w
   t.equal((await tenant.channel(id)).state, 'connected')
 })
 
+t.test('a platform that blocks writing to new people sets the flag; existing conversations continue', async t => {
+  await official.fault('refuse', { code: 131048 })
+  const { messageId } = await tenant.send(channel.id)
+  t.match(await tenant.reaches(messageId, 'failed'), { lastError: 'channel_restricted' })
+  t.same(await hooks.told(messageId, 1), ['failed'])
+  const until = Math.floor(Date.now() / 1000) + 3600
+  const news = { event: 'ACCOUNT_RESTRICTION', restriction_info: [{ restriction_type: BARS_NEW, expiration: until }] }
+  const told = { object: 'whatsapp_business_account', entry: [{ id: WABA_ID, changes: [{ field, value: news }] }] }
+  t.equal((await official.callback(told)).status, 200)
+  const restricted = { active: true, until: new Date(until * 1000).toISOString() }
+  t.match(await tenant.channel(channel.id), { state: 'connected', restricted })
+  const refused = await tenant.trySend(channel.id)
+  t.equal(refused.status, 409)
+  t.equal(refused.body.error?.code, 'channel_restricted')
+  t.equal((await tenant.trySend(channel.id, { to: known })).status, 202)
+})
+
 t.test('a platform that does not listen at all is tried again, then retries_exhausted', async t => {
   await official.close()
-  const { messageId } = await tenant.send(channel.id)
+  const { messageId } = await tenant.send(channel.id, { to: known })
   t.match(await tenant.reaches(messageId, 'failed'), { lastError: 'retries_exhausted', attempts: 3 })
   t.same(await hooks.told(messageId, 1), ['failed'])
 })

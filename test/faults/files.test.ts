@@ -146,7 +146,7 @@ t.test('an event that was rewritten, with its chain recomputed, is named', async
     ).run(position)
     rechain(db, `message-${rewritten}`)
   })
-  t.match(faults[0], { kind: 'altered', position, stream: `message-${rewritten}` })
+  t.match(faults[0], { kind: 'altered', position })
 })
 
 t.test("a stream's last event that is gone, its head moved back, is named", async t => {

@@ -1,7 +1,7 @@
 /** What an unofficial instance may do to a send, to its acknowledgements and to its session. */
 import t from 'tap'
 import { eventually } from '../support/eventually.ts'
-import { someone } from '../support/tenant.ts'
+import { someone, storyOf } from '../support/tenant.ts'
 import { startWorld } from '../support/world.ts'
 
 const world = await startWorld(t, {
@@ -27,9 +27,10 @@ t.test('acknowledgements that come twice, or in the wrong order, end in the righ
   const twice = await tenant.send(id, { text: 'twice' })
   const reordered = await tenant.send(id, { text: 'reordered' })
   await tenant.reaches(twice.messageId, 'read')
-  await tenant.reaches(reordered.messageId, 'read')
+  const mixed = await tenant.reaches(reordered.messageId, 'read')
   t.same(await hooks.told(twice.messageId, 4), ['message.sent', 'sent', 'delivered', 'read'])
-  t.same(await hooks.told(reordered.messageId, 3), ['message.sent', 'sent', 'read'])
+  const expected = storyOf(mixed)
+  t.same(await hooks.told(reordered.messageId, expected.length), expected)
 })
 
 for (const [name, fault] of [
@@ -41,10 +42,12 @@ for (const [name, fault] of [
     const text = `lost by ${fault}`
     await unofficial.fault(fault, { accept: true, match: { text } })
     const { messageId } = await tenant.send(id, { text })
-    t.match(await tenant.reaches(messageId, 'read'), { attempts: 1, lastError: null })
+    const read = await tenant.reaches(messageId, 'read')
+    t.match(read, { attempts: 1, lastError: null })
     t.equal(await unofficial.timesAccepted(text), 1)
-    const story = await hooks.told(messageId, 3)
-    t.same([story[0], story[1], story.at(-1)], ['message.sent', 'sent', 'read'])
+    const expected = storyOf(read)
+    t.same(expected.slice(0, 2), ['message.sent', 'sent'])
+    t.same(await hooks.told(messageId, expected.length), expected)
   })
 
 t.test('a 201 without an id is indeterminate until an echo or an acknowledgement', async t => {
@@ -105,10 +108,8 @@ t.test('a restriction of new contacts (463) fails the message, sets the flag and
     message: { kind: 'text', text: 'Hi' }
   })
   await hooks.got('the known contact', one => one.data.from === known)
-  const { messageId } = await (async () => {
-    await unofficial.fault('ack_error', { error: 'account_restricted (463)', match: { text: 'to a new one' } })
-    return tenant.send(id, { text: 'to a new one' })
-  })()
+  await unofficial.fault('ack_error', { error: 'account_restricted (463)', match: { text: 'to a new one' } })
+  const { messageId } = await tenant.send(id, { text: 'to a new one' })
   t.match(await tenant.reaches(messageId, 'failed'), { lastError: 'channel_restricted' })
   await eventually('the flag', async () => (await tenant.channel(id)).restricted.active)
   t.equal((await tenant.channel(id)).state, 'connected')

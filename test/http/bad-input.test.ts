@@ -54,7 +54,7 @@ function queryCases(route: Route): readonly Case[] {
   return Object.keys(query).flatMap((name): readonly Case[] => {
     const asking = (value: readonly string[]): Partial<Ask> => {
       const others = Object.entries(query).filter(([other]) => other !== name)
-      return { path: `${at}?${new URLSearchParams([...others, ...value.map(one => [name, one])])}` }
+      return { path: `${at}?${new URLSearchParams([...others, ...value.map((one): [string, string] => [name, one])])}` }
     }
     return [
       [`without ${name}`, asking([]), 422, 'validation_failed', [name]],

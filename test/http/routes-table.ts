@@ -174,6 +174,15 @@ export const ROUTES: readonly Route[] = [
   { ...hooks, method: 'GET', path: '/v1/webhooks/deliveries', door: 'webhooks.deliveries', isList: 'cursor' },
   {
     method: 'POST',
+    path: '/v1/webhooks/deliveries/{}/retry',
+    permission: 'webhooks:write',
+    prefix: 'dlv',
+    notFound: 'resource_not_found',
+    success: 200,
+    door: 'webhooks.retryDelivery'
+  },
+  {
+    method: 'POST',
     path: '/v1/keys',
     permission: 'keys:write',
     body: { name: 'second', permissions: ['keys:write'] },

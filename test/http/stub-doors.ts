@@ -157,6 +157,7 @@ const ANSWERS: Readonly<Record<string, Answer>> = {
   'webhooks.destination': (_caller, whd) => found(whd, { ...destination, createdAt: AT }, 'resource_not_found'),
   'webhooks.removeDestination': (_caller, whd) => found(whd, null, 'resource_not_found'),
   'webhooks.deliveries': () => list(delivery),
+  'webhooks.retryDelivery': (_caller, dlv) => found(dlv, delivery, 'resource_not_found'),
   'keys.create': () => ok({ ...key, lastFour: 'wxyz', revoked: false, apiKey: KEYS.full }),
   'keys.list': () => [
     { ...key, lastFour: 'wxyz', revoked: false },

@@ -160,16 +160,3 @@ t.test('reports are held until they are settled', async t => {
   )
   views.close()
 })
-
-t.test('a contact has a key stream until it is erased', async t => {
-  const history = createHistory()
-  const data = { contactId: CONTACT, tenantId: TENANT, index: 'i', wrapped: 'w' }
-  history.append('keys-tn.i.1', [event('ContactKeyCreated', 1, data)])
-  const before = await viewsOf(join(t.testdir({ before: {} }), 'before', 'views.db'), history)
-  t.equal(before.contactStream(CONTACT), 'keys-tn.i.1')
-  before.close()
-  history.append(`tenant-${TENANT}`, [event('ContactErased', 2, { contactId: CONTACT, tenantId: TENANT })])
-  const after = await viewsOf(join(t.testdir({}), 'views.db'), history)
-  t.equal(after.contactStream(CONTACT), null)
-  after.close()
-})

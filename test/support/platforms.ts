@@ -36,7 +36,7 @@ export async function startOfficial(t: Scope, serviceUrl: string, options: Parti
     appSecret: APP_SECRET,
     verifyToken: VERIFY_TOKEN,
     callbackUrl: `${serviceUrl}/webhooks/official`,
-    delaysMs: { sent: 20, delivered: 120, read: 220 },
+    delaysMs: { sent: 20, delivered: 150, read: 350 },
     seed: { wabas: [{ id: WABA_ID, numbers: [] }], tokens: [{ token: ACCESS_TOKEN, wabas: 'all' }] },
     ...options
   })
@@ -88,7 +88,7 @@ export async function startUnofficial(t: Scope, options: Partial<UnofficialSimul
     apiKey: INSTANCE_KEY,
     engine: 'NOWEB',
     timeScale: 0.02,
-    delaysMs: { server: 20, device: 120, read: 220 },
+    delaysMs: { server: 20, device: 150, read: 350 },
     ...options
   })
   t.teardown(() => simulator.close())

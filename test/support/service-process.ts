@@ -17,7 +17,7 @@ export type ServiceProcess = {
 }
 
 const PROGRAM = new URL('../../src/cli/main.js', import.meta.url).pathname
-const START_LIMIT_MS = 20_000
+const START_LIMIT_MS = 60_000
 /** What a failing test shows of the service's own lines. */
 const SHOWN_CHARS = 4_000
 

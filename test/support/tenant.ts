@@ -54,6 +54,14 @@ export type Attempt = {
 export type Destination = { readonly id: string; readonly url: string; readonly secret: string }
 export type Tenant = ReturnType<typeof createTenant>
 
+/** What a receiver must have been told of a message, each step once: `read` may come without `delivered`. */
+export const storyOf = ({ events }: Tracked): readonly string[] => {
+  const moved = (state: string): boolean =>
+    events.some(event => event.state === state && (event.outcome === 'ok' || event.outcome === 'failed'))
+  const story = ['sent', 'delivered', 'read', 'failed'].filter(moved)
+  return story.includes('sent') ? ['message.sent', ...story] : story
+}
+
 let recipients = 0
 /** A person nobody has written to yet. */
 export const someone = (): string => `5521${String(++recipients).padStart(9, '9')}`

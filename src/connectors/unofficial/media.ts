@@ -78,6 +78,8 @@ export function createMediaDownloads(options: { timeoutMs: number; bytesMax: num
     const answer = await poolOf(origin).request({ method: 'GET', path: prefix + path, headers, signal })
     const { statusCode: status, body } = answer
     const length = Number(answer.headers['content-length'] ?? Number.NaN)
+    // Whoever reads it hears of its errors; to one who gives it up they say nothing, and must not end the process.
+    body.on('error', () => undefined)
     if (status === 200 && !(length > bytesMax)) {
       const type = answer.headers['content-type']
       return {
@@ -87,8 +89,8 @@ export function createMediaDownloads(options: { timeoutMs: number; bytesMax: num
         type: typeof type === 'string' ? type : null
       }
     }
-    // An error's few bytes are not worth a connection kept; the error of the destroyed body says nothing.
-    body.on('error', () => undefined).destroy()
+    // An error's few bytes are not worth a connection kept.
+    body.destroy()
     if (status === 200) return { kind: 'too_large' }
     return status === 404 || status === 410 ? { kind: 'gone' } : { kind: 'unavailable', detail: `http ${status}` }
   }

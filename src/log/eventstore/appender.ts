@@ -22,6 +22,8 @@ export type AppenderOptions = {
   readonly onFirst: (stream: string, position: Position) => void
 }
 
+/** Events that are read beyond the place of a conflict, in the hope that they reach the stream's end. */
+const LOOK_AHEAD = 16
 const OVERSIZE: Invalid = { kind: 'invalid', reason: 'the append is larger than EventStoreDB takes' }
 
 /**
@@ -84,13 +86,15 @@ export function createAppender(options: AppenderOptions): (request: AppendReques
   /** The stream does not end where the append expected it to: it is a conflict, unless these very events stand there. */
   async function settle(request: AppendRequest, budget: Budget): Promise<AppendResult> {
     const { stream, expected, events } = request
-    heads.forget(stream)
     const before = expected === NO_STREAM ? 0 : 1
-    const [standing, newest] = await Promise.all([
-      heads.standing(stream, Math.max(expected, 0), events.length + before, budget),
-      heads.newest(stream, budget)
-    ])
-    if (standing === null || newest === null) return { kind: 'deleted' }
+    const limit = events.length + before + LOOK_AHEAD
+    const standing = await heads.standing(stream, Math.max(expected, 0), limit, budget)
+    if (standing === null) return { kind: 'deleted' }
+    // A page that is not full ends where the stream does.
+    const last = standing.length < limit ? standing.at(-1) : undefined
+    const newest = last ?? (await heads.newest(stream, budget))
+    if (newest === null) return { kind: 'deleted' }
+    heads.keep(stream, newest)
     const previous = before === 0 ? NO_HASH : standing[0]?.hash
     const place = standing.slice(before)
     if (previous === undefined || !hasIds(place, events)) return { kind: 'conflict', revision: newest.revision }

@@ -31,6 +31,10 @@ export type Heads = {
 export function createHeads(connection: Connection, prefix: string): Heads {
   const hot = new LRUCache<string, Head>({ max: MAX_HOT_STREAMS })
 
+  function keep(stream: string, { revision, hash }: Head): void {
+    hot.set(stream, { revision, hash })
+  }
+
   async function read(stream: string, range: StreamRead, budget: Budget): Promise<readonly StoredEvent[] | null> {
     try {
       const found = await repeatedly(budget, () => connection.readStream(stream, range))
@@ -47,7 +51,7 @@ export function createHeads(connection: Connection, prefix: string): Heads {
     const found = await read(stream, { from: 'end', backwards: true, limit: 1 }, budget)
     if (found === null) return null
     const head = found[0] ?? NOTHING
-    hot.set(stream, { revision: head.revision, hash: head.hash })
+    keep(stream, head)
     return head
   }
 
@@ -60,7 +64,7 @@ export function createHeads(connection: Connection, prefix: string): Heads {
     },
     newest,
     standing: (stream, from, limit, budget) => read(stream, { from, backwards: false, limit }, budget),
-    keep: (stream, head) => void hot.set(stream, head),
+    keep,
     forget: stream => void hot.delete(stream)
   }
 }

@@ -13,6 +13,7 @@ import { createHeads } from './heads.ts'
 import { logIdOf } from './log-id.ts'
 import { openNumbers } from './numbers.ts'
 import { createReader } from './reader.ts'
+import type { Budget } from './retry.ts'
 import { createBudget, repeatedly } from './retry.ts'
 import { EventStoreStartError, startError } from './start-error.ts'
 import { createTail } from './tail.ts'
@@ -26,6 +27,7 @@ const MAX_TEXT_WAITING = 64 * 1024 * 1024
 const DEADLINE_MS = 3_000
 const BUDGET_MS = 6_000
 const WAIT_MS = 5_000
+const START_MS = 5_000
 
 export type EventStoreLogOptions = {
   /** EVENTSTORE_URL: `esdb://…` or `esdb+discover://…`. */
@@ -34,6 +36,8 @@ export type EventStoreLogOptions = {
   readonly streamPrefix?: string
   /** SQLite file of the streams' numbers, shared by the threads of a node. Default: in memory. */
   readonly numbersFile?: string
+  /** How long the start tries to reach the server. */
+  readonly startMs?: number
   /** Of each single call. */
   readonly deadlineMs?: number
   /** Of an append or a read with all its repetitions; then LogUnavailable. */
@@ -57,22 +61,26 @@ export type EventStoreLog = EventLog & {
  * stream's number is known here. Rejects with EventStoreStartError when the server cannot be used.
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
-  const { url, streamPrefix = '', deadlineMs = DEADLINE_MS, clock = systemClock } = options
+  const { url, streamPrefix = '', deadlineMs = DEADLINE_MS, startMs = START_MS, clock = systemClock } = options
   if (streamPrefix.startsWith('$'))
     throw new EventStoreStartError('settings', 'EVENTSTORE_STREAM_PREFIX begins with $, which is the server’s own')
   const connection = connect({ url, prefix: streamPrefix, deadlineMs, clock })
-  const id = await firstContact(connection, url)
+  const id = await firstContact(connection, url, createBudget(clock, startMs))
   return { ...createLog(connection, id, options), id }
 }
 
-async function firstContact(connection: Connection, url: string): Promise<string> {
-  try {
-    // The log is read through `$all`, which a user may be forbidden although streams are not.
-    await connection.readAll('end', true, 1)
-    return await logIdOf(connection, randomUUID)
-  } catch (error) {
-    await connection.close()
-    throw startError(error, url)
+async function firstContact(connection: Connection, url: string, budget: Budget): Promise<string> {
+  for (;;) {
+    try {
+      // The log is read through `$all`, which a user may be forbidden although streams are not.
+      await connection.readAll('end', true, 1)
+      return await logIdOf(connection, randomUUID)
+    } catch (error) {
+      const reason = startError(error, url)
+      if (reason.problem === 'unreachable' && (await budget.wait())) continue
+      await connection.close()
+      throw reason
+    }
   }
 }
 

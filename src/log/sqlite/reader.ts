@@ -6,6 +6,8 @@ import { streamFinder } from './heads.ts'
 export const PAGE_EVENTS = 500
 /** Stream numbers that stay in memory, about 150 bytes each. */
 const MAX_KNOWN_NUMBERS = 50_000
+/** First events of streams that stay in memory, about a kilobyte each: whoever reads a message begins with its first. */
+const MAX_KNOWN_FIRSTS = 10_000
 
 /** Everything that is ever read from a log file, on a connection of any thread. Synchronous, a page at a time. */
 export type Reader = {
@@ -26,6 +28,9 @@ export type Reader = {
 }
 
 export type HashRow = { readonly position: Position; readonly stream: string; readonly hash: string }
+
+/** Key streams can be erased, also by another process: they are read from the file each time. */
+const ERASABLE = 'keys-'
 
 type Row = Omit<RecordedEvent, 'stream'> & { readonly stream: string | null; readonly erased: number | null }
 
@@ -48,6 +53,7 @@ export function createReader(db: Database): Reader {
   const newest = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const findStream = streamFinder(db)
   const numbers = new LRUCache<string, number>({ max: MAX_KNOWN_NUMBERS })
+  const firsts = new LRUCache<string, RecordedEvent>({ max: MAX_KNOWN_FIRSTS })
 
   function scan(position: Position, limit: number) {
     const rows = after.all(position, limit)
@@ -72,15 +78,23 @@ export function createReader(db: Database): Reader {
   }
 
   function* stream(name: string, options: ReadOptions = {}): Generator<RecordedEvent[]> {
-    const no = numberOf(name)
     const up = options.direction !== 'backwards'
     let from = options.from ?? (up ? 0 : Number.MAX_SAFE_INTEGER)
     let left = options.limit ?? Number.POSITIVE_INFINITY
+    const first = up && from === 0 && left > 0 ? firsts.get(name) : undefined
+    if (first) {
+      yield [first]
+      from = 1
+      left -= 1
+    }
+    const no = left > 0 ? numberOf(name) : null
     while (no !== null && left > 0) {
       const rows = (up ? forwards : backwards).all(no, from, Math.min(left, PAGE_EVENTS))
       const last = rows.at(-1)
       if (!last) return
-      yield rows.flatMap(recorded)
+      const events = rows.flatMap(recorded)
+      if (events[0]?.revision === 0 && !name.startsWith(ERASABLE)) firsts.set(name, events[0])
+      yield events
       if (rows.length < PAGE_EVENTS) return
       left -= rows.length
       from = last.revision + (up ? 1 : -1)
@@ -102,7 +116,10 @@ export function createReader(db: Database): Reader {
     },
     head: () => newest.get() ?? 0,
     numberOf,
-    forget: name => numbers.delete(name)
+    forget(name) {
+      numbers.delete(name)
+      firsts.delete(name)
+    }
   }
 }
 

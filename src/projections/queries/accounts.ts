@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import type { Permission } from '../../domain/tenant.ts'
 import type { DestinationRow, KeyRow, RiskRow, Views } from '../port.ts'
+import type { Recall } from '../recall.ts'
 import type { StoredDestination } from '../views/destinations.ts'
 import type { StoredKey } from '../views/keys.ts'
 
@@ -10,7 +11,7 @@ type AccountQueries = Pick<
   'keyByDigest' | 'keys' | 'tenantByName' | 'tenantIds' | 'hasRisk' | 'risks' | 'destination' | 'destinations'
 >
 
-export function accountQueries(db: Database): AccountQueries {
+export function accountQueries(db: Database, known: Recall<KeyRow>): AccountQueries {
   const byDigest = db.prepare<[string], StoredKey>('SELECT * FROM keys WHERE digest = ?')
   const keysOf = db.prepare<[string], StoredKey>('SELECT * FROM keys WHERE tenantId = ? ORDER BY position')
   const byName = db
@@ -26,10 +27,11 @@ export function accountQueries(db: Database): AccountQueries {
     'SELECT * FROM destinations WHERE tenantId = ? ORDER BY position'
   )
   return {
-    keyByDigest(digest) {
-      const row = byDigest.get(digest)
-      return row ? keyRow(row) : null
-    },
+    keyByDigest: digest =>
+      known.of(digest, () => {
+        const row = byDigest.get(digest)
+        return row ? keyRow(row) : null
+      }),
     keys: tenantId => keysOf.all(tenantId).map(keyRow),
     tenantByName: name => byName.get(name) ?? null,
     tenantIds: () => tenantIds.all(),

@@ -2,6 +2,7 @@
 import type { Database } from 'better-sqlite3'
 import { decodeNumber, pageOf } from '../cursor.ts'
 import type { AuditRow, ChannelRow, Views } from '../port.ts'
+import type { Recall } from '../recall.ts'
 import type { StoredChannel } from '../views/channels.ts'
 
 const LIVE = "state <> 'deleted'"
@@ -24,7 +25,7 @@ type ChannelQueries = Pick<
   | 'auditAt'
 >
 
-export function channelQueries(db: Database): ChannelQueries {
+export function channelQueries(db: Database, known: Recall<ChannelRow>): ChannelQueries {
   const byId = db.prepare<[string], StoredChannel>('SELECT * FROM channels WHERE id = ?')
   const byNumber = db.prepare<[string, string], StoredChannel>(
     `SELECT * FROM channels WHERE tenantId = ? AND number = ? AND ${LIVE} ORDER BY createdPosition DESC LIMIT 1`
@@ -41,9 +42,11 @@ export function channelQueries(db: Database): ChannelQueries {
   )
   const ids = db.prepare<[], string>(`SELECT id FROM channels WHERE ${LIVE} ORDER BY createdPosition`).pluck()
 
+  const channelById = (channelId: string): ChannelRow | null => known.of(channelId, () => optional(byId.get(channelId)))
+
   function channel(tenantId: string, channelId: string): ChannelRow | null {
-    const row = byId.get(channelId)
-    return row && row.tenantId === tenantId ? channelRow(row) : null
+    const row = channelById(channelId)
+    return row?.tenantId === tenantId ? row : null
   }
 
   return {
@@ -51,9 +54,9 @@ export function channelQueries(db: Database): ChannelQueries {
     channelByRef(tenantId, ref) {
       const found = channel(tenantId, ref)
       if (found && found.state !== 'deleted') return found
-      return optional(byNumber.get(tenantId, ref))
+      return known.of(`${tenantId}|${ref}`, () => optional(byNumber.get(tenantId, ref)))
     },
-    channelById: channelId => optional(byId.get(channelId)),
+    channelById,
     channelsByPhoneNumberId: phoneNumberId => byPhoneNumberId.all(phoneNumberId, LIVES_MAX).map(channelRow),
     channelsOfWaba: wabaId => ofWaba.all(wabaId, WABA_CHANNELS_MAX).map(channelRow),
     channels(tenantId, limit, cursor) {
