@@ -14,7 +14,7 @@ export type StartedSimulator = { readonly url: string; readonly graphUrl: string
 export type Moment = readonly [name: string, at: number]
 
 /** Milliseconds from acceptance to each status: short, so that a run can be short. */
-const DELAYS_MS = { sent: 50, delivered: 100, read: 150 }
+const DELAYS_MS = { sent: 100, delivered: 250, read: 500 }
 
 let posted: Moment[] = []
 let baseUrl = ''

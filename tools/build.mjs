@@ -2,7 +2,7 @@
  * Builds dist/ from src/, test/ and bench/: types are stripped file by file, and only what changed is written.
  * It checks no types; `npm run types` does.
  */
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import ts from 'typescript'
@@ -53,4 +53,5 @@ for (const source of config.include.flatMap(folder => filesIn(join(root, folder)
 }
 for (const folder of config.include)
   for (const file of filesIn(join(dist, folder))) if (!wanted.has(file) && /\.js(\.map)?$/.test(file)) rmSync(file)
+chmodSync(join(dist, 'src/cli/main.js'), 0o755)
 process.stdout.write(`dist: ${written} of ${wanted.size / 2} files built\n`)

@@ -26,6 +26,8 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
   const { clock, concurrency } = options
   let ahead: DeliveryRow[] = []
   let cursor = 0
+  /** Position of the views at which there was nothing more to read: before they move there is nothing new. */
+  let exhaustedAt: number | null = null
   let inFlight = 0
   let stopped = false
   const busyStreams = new Set<number>()
@@ -42,8 +44,10 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
     for (;;) {
       const index = ahead.findIndex(row => !busyStreams.has(row.streamNo))
       if (index >= 0) return ahead.splice(index, 1)[0] ?? null
-      if (ahead.length >= AHEAD_MAX) return null
+      const position = options.viewPosition()
+      if (exhaustedAt === position || ahead.length >= AHEAD_MAX) return null
       const page = options.next(cursor, PAGE)
+      exhaustedAt = page.length < PAGE ? position : null
       const last = page.at(-1)
       if (!last) return null
       cursor = last.seq
@@ -69,14 +73,15 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
   function pump(): void {
     if (stopped) return
     forgetSeen()
-    const retries = options.retries(PAGE).filter(row => !inHand.has(row.id))
+    const next = options.nextRetry()
+    const isDue = next !== null && Date.parse(next) <= clock.now()
+    const retries = isDue ? options.retries(PAGE).filter(row => !inHand.has(row.id)) : []
     while (inFlight < concurrency) {
       const retry = retries.shift()
       const row = retry ?? takeNext()
       if (!row) break
       if (!inHand.has(row.id)) start(row, retry === undefined)
     }
-    const next = options.nextRetry()
     if (next !== null) timer.at(Math.max(Date.parse(next), clock.now() + STALE_MS))
   }
 

@@ -50,7 +50,8 @@ export function createLane(options: LaneOptions): Lane {
   /** Rows in hand that wait for their turn, in order. */
   let ahead: QueueRow[] = []
   let cursor = 0
-  let exhausted = false
+  /** Position of the views at which there was nothing more to read: before they move there is nothing new. */
+  let exhaustedAt: number | null = null
   const busyContacts = new Set<string>()
   const inHand = new Map<string, number>()
   let inFlight = 0
@@ -58,18 +59,22 @@ export function createLane(options: LaneOptions): Lane {
   const timer = alarm(clock, () => void pump())
 
   function refill(): void {
+    const position = options.viewPosition()
     const page = options.next(cursor, PAGE)
-    exhausted = page.length < PAGE
+    exhaustedAt = page.length < PAGE ? position : null
     const last = page.at(-1)
     if (last) cursor = last.position
     ahead.push(...page)
   }
 
-  /** A due retry goes before what was admitted after it; one that is in hand already is not taken twice. */
-  function takeRetries(): QueueRow[] {
-    // Only here can the view be behind what was done: a retry stays listed until its new attempt is folded in.
+  /** The view can be behind what was done: a retry stays listed until its new attempt is folded in. */
+  function forgetSeen(): void {
     const seen = options.viewPosition()
     for (const [messageId, position] of inHand) if (position > 0 && position <= seen) inHand.delete(messageId)
+  }
+
+  /** A due retry goes before what was admitted after it; one that is in hand already is not taken twice. */
+  function takeRetries(): QueueRow[] {
     return options.retries(PAGE).filter(row => !inHand.has(row.messageId) && !busyContacts.has(row.contactId))
   }
 
@@ -77,7 +82,7 @@ export function createLane(options: LaneOptions): Lane {
     for (;;) {
       const index = ahead.findIndex(row => !busyContacts.has(row.contactId))
       if (index >= 0) return ahead.splice(index, 1)[0] ?? null
-      if (exhausted || ahead.length >= AHEAD_MAX) return null
+      if (exhaustedAt === options.viewPosition() || ahead.length >= AHEAD_MAX) return null
       refill()
     }
   }
@@ -134,7 +139,6 @@ export function createLane(options: LaneOptions): Lane {
   let again = false
 
   async function pump(): Promise<void> {
-    exhausted = false
     if (pumping) {
       again = true
       return
@@ -156,7 +160,9 @@ export function createLane(options: LaneOptions): Lane {
   }
 
   function fillSlots(): void {
-    const retries = takeRetries()
+    forgetSeen()
+    const next = options.nextRetry()
+    const retries = next !== null && Date.parse(next) <= clock.now() ? takeRetries() : []
     while (inFlight < concurrency && !stopped) {
       const row = retries.shift() ?? takeNext()
       if (!row) break
@@ -168,7 +174,6 @@ export function createLane(options: LaneOptions): Lane {
       }
       start(row)
     }
-    const next = options.nextRetry()
     if (next !== null) timer.at(Math.max(Date.parse(next), clock.now() + STALE_MS))
   }
 

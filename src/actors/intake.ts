@@ -1,10 +1,6 @@
 /** Callbacks of both platforms: verified, read, and durable before they are answered (architecture, rule 5). */
 import { createHmac } from 'node:crypto'
-import { parseOfficialCallback } from '../connectors/official/callbacks.ts'
-import { verifyHubSignature } from '../connectors/official/signature.ts'
-import type { Update } from '../connectors/port.ts'
-import { parseUnofficialCallback } from '../connectors/unofficial/callbacks.ts'
-import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts'
+import type { OfficialCallbacks, UnofficialCallbacks, Update } from '../connectors/port.ts'
 import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
@@ -20,6 +16,8 @@ import type { Templates } from './templates.ts'
 
 export type IntakeOptions = {
   readonly core: Core
+  readonly officialCallbacks: OfficialCallbacks
+  readonly unofficialCallbacks: UnofficialCallbacks
   readonly lines: Lines
   readonly reports: Reports
   readonly sessions: SessionNews
@@ -53,7 +51,7 @@ const HISTORY_SLACK_MS = 30_000
 const UPDATES_AT_ONCE = 64
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { core, lines, reports, sessions, optOuts, templates, media } = options
+  const { core, lines, reports, sessions, optOuts, templates, media, officialCallbacks, unofficialCallbacks } = options
   const { views, aggregates } = core
 
   async function one(channels: readonly ChannelRow[], update: Update, trace: string): Promise<void> {
@@ -139,7 +137,7 @@ export function createIntake(options: IntakeOptions): Intake {
   ): Promise<boolean> {
     for (const channel of channels) {
       const secret = (await lines.appSecret(channel.id)) ?? options.appSecret
-      if (secret !== null && verifyHubSignature(secret, body, signature)) return true
+      if (secret !== null && officialCallbacks.verify(secret, body, signature)) return true
     }
     return false
   }
@@ -151,12 +149,12 @@ export function createIntake(options: IntakeOptions): Intake {
       if (signature === undefined) return { status: 403 }
       const parsed = parseJson(body)
       if (parsed === undefined) {
-        const ours = options.appSecret !== null && verifyHubSignature(options.appSecret, body, signature)
+        const ours = options.appSecret !== null && officialCallbacks.verify(options.appSecret, body, signature)
         return { status: ours ? 400 : 403 }
       }
       const work: { channels: readonly ChannelRow[]; update: Update }[] = []
       let trusted = 0
-      for (const part of parseOfficialCallback(parsed)) {
+      for (const part of officialCallbacks.parse(parsed)) {
         const channels =
           part.phoneNumberId !== null
             ? views.channelsByPhoneNumberId(part.phoneNumberId)
@@ -174,10 +172,10 @@ export function createIntake(options: IntakeOptions): Intake {
 
     async unofficial(reference, body, headers, trace) {
       const key = callbackKey(options.callbackRoot, reference)
-      if (!verifyUnofficialSignature(key, body, headers.hmac, headers.algorithm)) return { status: 403 }
+      if (!unofficialCallbacks.verify(key, body, headers.hmac, headers.algorithm)) return { status: 403 }
       const parsed = parseJson(body)
       if (parsed === undefined) return { status: 400 }
-      const { updates } = parseUnofficialCallback(parsed)
+      const { updates } = unofficialCallbacks.parse(parsed)
       for (const update of updates) if (update.kind === 'session') await sessions.heard(reference, update)
       const news = updates.filter(update => update.kind !== 'session' && update.kind !== 'ignored')
       if (news.length === 0) return { status: 200 }

@@ -44,7 +44,8 @@ export function createKeys(core: Core): Keys {
   async function add(
     asker: Asker,
     input: KeyInput,
-    permissions: readonly Permission[]
+    permissions: readonly Permission[],
+    source: 'api' | 'cli'
   ): Promise<Result<KeyRow & { apiKey: string }>> {
     const apiKey = `llk_${randomBytes(KEY_BYTES).toString('base64url')}`
     const at = now(core)
@@ -56,7 +57,7 @@ export function createKeys(core: Core): Keys {
       expiresAt: input.expiresAt ?? null
     }
     const command = { type: 'CreateKey', at, digest: sha256(apiKey), ...key } as const
-    const outcome = await aggregates.tenants.ask(streamOf.tenant(asker.tenantId), command, askedBy(asker))
+    const outcome = await aggregates.tenants.ask(streamOf.tenant(asker.tenantId), command, askedBy(asker, source))
     if (!outcome.ok) return refuse(outcome.code)
     unknown.delete(command.digest)
     if (outcome.position !== null) core.own.configured(asker.tenantId, outcome.position)
@@ -101,7 +102,7 @@ export function createKeys(core: Core): Keys {
       const wanted = input.permissions ?? DEFAULT_PERMISSIONS.filter(name => asker.permissions.includes(name))
       // A key can only grant permissions that it has itself (decisions §2).
       if (wanted.some(permission => !asker.permissions.includes(permission))) return refuse('forbidden')
-      return add(asker, input, wanted)
+      return add(asker, input, wanted, 'api')
     },
     async list(asker) {
       await core.own.settled(asker.tenantId)
@@ -117,7 +118,7 @@ export function createKeys(core: Core): Keys {
     async issue(tenantName, input) {
       const trace = newId('tr', core)
       const tenantId = await tenantNamed(tenantName, trace)
-      const made = await add({ tenantId, trace }, input, input.permissions ?? DEFAULT_PERMISSIONS)
+      const made = await add({ tenantId, trace }, input, input.permissions ?? DEFAULT_PERMISSIONS, 'cli')
       return made.ok ? ok({ tenantId, keyId: made.value.id, apiKey: made.value.apiKey }) : made
     }
   }

@@ -17,28 +17,16 @@ const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
 /** Runs `work` with the keys and up-to-date views. Throws DataDirInUse when another process owns the DATA_DIR. */
 export async function withKeys<T>(settings: Settings, work: (keys: Keys, views: Views) => Promise<T>): Promise<T> {
-  const restore = keepAnswerClean()
+  // stdout belongs to the answer of the command.
+  const onAnchor = (line: string): void => void process.stderr.write(`${line}\n`)
+  const storage = await openStorage(settings, { logger: silent, onAnchor })
+  const { keys, stop } = assemble(settings, storage)
   try {
-    const storage = await openStorage(settings, silent)
-    const { keys, stop } = assemble(settings, storage)
-    try {
-      await caughtUp(storage)
-      return await work(keys, storage.views)
-    } finally {
-      await stop()
-      await storage.close()
-    }
+    await caughtUp(storage)
+    return await work(keys, storage.views)
   } finally {
-    restore()
-  }
-}
-
-/** The storage prints anchors on stdout, which belongs to the answer of the command: they go to stderr meanwhile. */
-function keepAnswerClean(): () => void {
-  const { write } = process.stdout
-  process.stdout.write = process.stderr.write.bind(process.stderr)
-  return () => {
-    process.stdout.write = write
+    await stop()
+    await storage.close()
   }
 }
 

@@ -247,3 +247,27 @@ export type UnofficialConnector = {
   erase(line: UnofficialLine): Promise<CallResult<null>>
   close(): Promise<void>
 }
+
+/** Reads the callbacks of the official platform: pure. */
+export type OfficialCallbacks = {
+  /** `X-Hub-Signature-256` over the raw body. */
+  verify(secret: string, rawBody: Buffer, header: string | undefined): boolean
+  /** One element a change, in order. Never throws: what cannot be read becomes `ignored`. */
+  parse(body: unknown): readonly OfficialChange[]
+}
+/** The news of one change. Account-level changes name no number: then the business account says whose they are. */
+export type OfficialChange = {
+  readonly phoneNumberId: string | null
+  readonly wabaId: string | null
+  readonly updates: readonly Update[]
+}
+
+/** Reads the callbacks of unofficial instances: pure. */
+export type UnofficialCallbacks = {
+  verify(key: string, rawBody: Buffer, hmac: string | undefined, algorithm: string | undefined): boolean
+  parse(body: unknown): {
+    readonly session: string | null
+    readonly eventId: string | null
+    readonly updates: readonly Update[]
+  }
+}

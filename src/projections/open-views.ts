@@ -38,7 +38,7 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
   const db = new Database(file, { readonly: true, fileMustExist: true, timeout: LOCK_WAIT_MS })
   db.pragma('temp_store = MEMORY')
   const numbers = createNumbers(db)
-  const knownChannels = createRecall<ChannelRow>()
+  const knownChannels = createRecall<readonly ChannelRow[]>()
   const knownKeys = createRecall<KeyRow>()
   const listeners: ((page: PageDone) => void)[] = []
   const caughtUp = createCaughtUp(startOf(db))

@@ -25,6 +25,8 @@ export const DEMO_NUMBER = {
 /** A made-up phone scans every QR after this time. */
 const SCAN_AFTER_MS = 3_000
 const CAPACITY = 50
+/** A receiver on this machine is what a first try has; nothing else is made reachable. */
+const LOOPBACK = ['127.0.0.0/8', '::1/128']
 
 /** `secret`: root of the sandbox's own secrets; the same at every start, for the log remembers numbers of the sandbox. */
 export async function startSandbox(secret: Buffer): Promise<Sandbox> {
@@ -52,6 +54,7 @@ export async function startSandbox(secret: Buffer): Promise<Sandbox> {
       officialBaseUrl: official.graphUrl,
       appSecret,
       verifyToken,
+      reachableCidrs: LOOPBACK,
       pool: [{ baseUrl: unofficial.url, apiKey, engine: 'noweb', capacity: CAPACITY }]
     },
     official: official.url,

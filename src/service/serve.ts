@@ -24,7 +24,7 @@ export async function serve(settings: Settings): Promise<Running> {
   if (settings.storage.eventStoreUrl !== null)
     throw new StartRefused('EVENTSTORE_URL is set, but this version has the embedded log only')
   const logger = createLogger(settings)
-  const storage = await openStorage(settings, logger)
+  const storage = await openStorage(settings, { logger, onAnchor: line => process.stdout.write(`${line}\n`) })
   const sandbox = settings.providers.sandbox ? await startSandbox(storage.master.derive('sandbox')) : null
   let url = ''
   const publicUrl = (): string => settings.listen.publicUrl ?? url
@@ -75,13 +75,18 @@ function createLogger(settings: Settings): pino.Logger {
   return pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,node' } } })
 }
 
+const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])
+
 function platformsOf(settings: Settings, sandbox: Sandbox | null, publicUrl: () => string): Platforms {
-  if (sandbox) return { ...sandbox.platforms, publicUrl }
+  // A sandbox that others can reach over the network must not open its own loopback to them.
+  const reachableCidrs = LOOPBACK_HOSTS.has(settings.listen.host) ? (sandbox?.platforms.reachableCidrs ?? []) : []
+  if (sandbox) return { ...sandbox.platforms, reachableCidrs, publicUrl }
   const { official, unofficial } = settings.providers
   return {
     officialBaseUrl: official.apiBaseUrl ?? '',
     appSecret: official.appSecret,
     verifyToken: official.verifyToken,
+    reachableCidrs: [],
     pool: unofficial.instances.map(({ baseUrl, apiKey, engine, capacity }) => ({
       baseUrl,
       apiKey: apiKey ?? null,

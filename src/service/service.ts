@@ -30,8 +30,12 @@ import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
 import { createTemplates } from '../actors/templates.ts'
 import { createTracking } from '../actors/tracking.ts'
 import type { Settings } from '../config/settings.ts'
+import { parseOfficialCallback } from '../connectors/official/callbacks.ts'
 import { createOfficialConnector } from '../connectors/official/connector.ts'
+import { verifyHubSignature } from '../connectors/official/signature.ts'
+import { parseUnofficialCallback } from '../connectors/unofficial/callbacks.ts'
 import { createUnofficialConnector } from '../connectors/unofficial/connector.ts'
+import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts'
 import { createGuard } from '../connectors/webhook/guard.ts'
 import { createWebhookPoster } from '../connectors/webhook/post.ts'
 import type { ServiceDoors } from '../http/ports.ts'
@@ -44,6 +48,8 @@ export type Platforms = {
   readonly appSecret: string | null
   readonly verifyToken: string | null
   readonly pool: readonly PoolInstance[]
+  /** Ranges that webhooks may reach although they are private: the sandbox's own machine. */
+  readonly reachableCidrs: readonly string[]
   /** Address that platforms call back. */
   readonly publicUrl: () => string
 }
@@ -52,8 +58,8 @@ export type Service = {
   readonly doors: ServiceDoors
   readonly keys: ReturnType<typeof createKeys>
   readonly numbers: ReturnType<typeof createNumbers>
-  /** Id of the tenant of this name, null when there is none. */
-  tenantNamed(name: string): string | null
+  /** A channel stands, or stood, for this number of the official platform. */
+  hasNumber(phoneNumberId: string): boolean
   newTrace(): string
   /** Waits for the views, settles what an earlier process left, then starts the workers. */
   start(): Promise<void>
@@ -95,7 +101,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   const { messaging, providers, webhooks } = settings
   const official = createOfficialConnector({ baseUrl: platforms.officialBaseUrl, timeoutMs: providers.timeoutMs })
   const unofficial = createUnofficialConnector({ timeoutMs: providers.timeoutMs })
-  const guard = createGuard({ allowedCidrs: webhooks.allowedCidrs })
+  const guard = createGuard({ allowedCidrs: [...webhooks.allowedCidrs, ...platforms.reachableCidrs] })
   const poster = createWebhookPoster({
     guard,
     timeoutMs: webhooks.timeoutMs,
@@ -158,6 +164,8 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   })
   const intake = createIntake({
     core,
+    officialCallbacks: { verify: verifyHubSignature, parse: parseOfficialCallback },
+    unofficialCallbacks: { verify: verifyUnofficialSignature, parse: parseUnofficialCallback },
     lines,
     reports,
     sessions: supervisor,
@@ -239,7 +247,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     doors,
     keys,
     numbers,
-    tenantNamed: views.tenantByName,
+    hasNumber: phoneNumberId => views.channelsByPhoneNumberId(phoneNumberId).length > 0,
     newTrace: () => newId('tr', core),
     async start() {
       const head = await log.head()

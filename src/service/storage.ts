@@ -36,7 +36,13 @@ const YOUNG_GENERATION_MB = 64
 
 export const viewsFile = (dataDir: string): string => join(dataDir, 'views.db')
 
-export async function openStorage(settings: Settings, logger: Logger): Promise<Storage> {
+export type StorageOptions = {
+  readonly logger: Logger
+  /** Each new anchor as a line of JSON: a copy that lives elsewhere. */
+  readonly onAnchor: (line: string) => void
+}
+
+export async function openStorage(settings: Settings, { logger, onAnchor }: StorageOptions): Promise<Storage> {
   const { dataDir, anchorFile } = settings.storage
   const lock = lockDataDir(dataDir)
   const masters = mastersOf(settings)
@@ -70,7 +76,7 @@ export async function openStorage(settings: Settings, logger: Logger): Promise<S
     dataDir,
     worker,
     onAnchor(line) {
-      process.stdout.write(`${line}\n`)
+      onAnchor(line)
       if (anchorFile) appendFileSync(anchorFile, `${line}\n`)
     }
   })

@@ -8,7 +8,7 @@ const field = 'account_update'
 const BARS_NEW = 'RESTRICTED_BIZ_INITIATED_MESSAGING'
 
 const world = await startWorld(t, {
-  settings: { DISPATCH_MAX_ATTEMPTS: '3', PROVIDER_TIMEOUT_SECONDS: '0.5', INDETERMINATE_TIMEOUT_SECONDS: '4' }
+  settings: { DISPATCH_MAX_ATTEMPTS: '3', PROVIDER_TIMEOUT_SECONDS: '1.5', INDETERMINATE_TIMEOUT_SECONDS: '5' }
 })
 const { official } = world
 const tenant = await world.tenant('acme')

@@ -17,7 +17,7 @@ const world = await startWorld(t, {
   settings: {
     WEBHOOK_RETRY_SECONDS: '0.05',
     DISPATCH_MAX_ATTEMPTS: '2',
-    PROVIDER_TIMEOUT_SECONDS: '0.5',
+    PROVIDER_TIMEOUT_SECONDS: '1.5',
     INDETERMINATE_TIMEOUT_SECONDS: '1'
   }
 })

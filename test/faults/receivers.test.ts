@@ -8,6 +8,8 @@ const world = await startWorld(t, { settings: { WEBHOOK_TIMEOUT_SECONDS: '3' } }
 const { official, service } = world
 const tenant = await world.tenant('acme')
 const channel = await tenant.officialNumber(official)
+// All statuses of a message in one callback, in order: each message has exactly four events, however slow the machine.
+await official.fault('batch_statuses', { times: 0 })
 
 t.test('a receiver that is down while the process is killed gets all 200 of 200 events when both are back', async t => {
   const hooks = await tenant.receiver(t)

@@ -6,7 +6,7 @@ import { startWorld } from '../support/world.ts'
 
 const world = await startWorld(t, {
   unofficial: { engine: 'GOWS' },
-  settings: { PROVIDER_TIMEOUT_SECONDS: '0.5', INDETERMINATE_TIMEOUT_SECONDS: '30' }
+  settings: { PROVIDER_TIMEOUT_SECONDS: '1.5', INDETERMINATE_TIMEOUT_SECONDS: '30' }
 })
 const { unofficial } = world
 const tenant = await world.tenant('acme')

@@ -18,7 +18,6 @@ const curl = await run('curl', ['--version']).then(
 t.test('the two printed lines send a message and track it to read', { skip: curl ? false : 'no curl' }, async t => {
   const cwd = temporaryDirectory(t)
   const port = await freePort()
-  // The paths in the printed lines are those of a shared folder; a test keeps to its own.
   const env = { PORT: String(port), INSTANCE_API_PORT: '0', OPS_PORT: '0' }
   const service = serviceProcess(t, { url: `http://127.0.0.1:${port}`, env, cwd })
   await service.start()
@@ -26,19 +25,17 @@ t.test('the two printed lines send a message and track it to read', { skip: curl
   t.match(banner, /SANDBOX: both platforms are simulated/)
   const [key] = /llk_[A-Za-z0-9_-]{43}/.exec(banner) ?? []
   t.ok(key, 'the key is shown')
-  const lines = banner
-    .split('\n')
-    .filter(line => line.startsWith('  curl '))
-    .map(line => line.replaceAll('/tmp/', `${cwd}/`))
-  t.equal(lines.length, 2)
-  const [send = '', track = ''] = lines
-  const sent = JSON.parse((await run('sh', ['-c', send])).stdout) as { state: string; messageId: string }
-  t.equal(sent.state, 'queued')
+  const [, told = ''] = banner.split('Send a message, then track it to read:')
+  const [send = '', track = ''] = told.split('\n').filter(line => line.trim() !== '')
+  const messageId = (await run('sh', ['-c', send])).stdout.trim()
+  t.match(messageId, /^msg_[0-9a-z]{26}$/)
+  const tracked = async (): Promise<{ id: string; state: string }> =>
+    JSON.parse((await run('sh', ['-c', `id=${messageId}; ${track}`])).stdout)
   const read = await eventually('read', async () => {
-    const tracked = JSON.parse((await run('sh', ['-c', track])).stdout) as { id: string; state: string }
-    return tracked.state === 'read' && tracked
+    const message = await tracked()
+    return message.state === 'read' && message
   })
-  t.equal(read.id, sent.messageId)
+  t.equal(read.id, messageId)
   t.equal(statSync(join(cwd, 'data', 'master.key')).mode & 0o777, 0o600, 'the master key is for its owner alone')
 
   t.equal(await service.stop(), 0)
@@ -46,6 +43,5 @@ t.test('the two printed lines send a message and track it to read', { skip: curl
   await service.start()
   const again = service.output().slice(banner.length)
   t.notMatch(again, key ?? 'llk_', 'the key was shown once')
-  const tracked = JSON.parse((await run('sh', ['-c', track])).stdout) as { state: string }
-  t.equal(tracked.state, 'read', 'what was sent before the restart is still known')
+  t.equal((await tracked()).state, 'read', 'what was sent before the restart is still known')
 })

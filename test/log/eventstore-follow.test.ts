@@ -100,11 +100,11 @@ t.test('a node that starts in the middle gives streams the numbers that every no
   t.equal(fresh.numberOf('b'), null, 'it knows no stream yet')
   const rest = collector()
   const second = fresh.follow(middle, rest.onPage)
-  await rest.until(5)
+  await rest.until(4)
   await second.close()
-  t.same(rest.ids(), ['evt_b-2', 'evt_c', 'evt_c-2', 'evt_b-3'].toSpliced(0, 0, 'evt_b').slice(0, 5))
+  t.same(rest.ids(), ['evt_b-2', 'evt_c', 'evt_c-2', 'evt_b-3'])
   for (const stream of ['a', 'b', 'c']) t.equal(fresh.numberOf(stream), writer.numberOf(stream))
-  t.equal(fresh.numberOf('b'), middle && begun.events[2]?.streamNo)
+  t.equal(fresh.numberOf('b'), middle, 'the position of its first event')
 })
 
 t.test('an erased stream is passed over, also by a node that did not erase it', async t => {

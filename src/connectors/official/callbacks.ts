@@ -1,15 +1,8 @@
-import type { Update } from '../port.ts'
+import type { OfficialChange, Update } from '../port.ts'
 import { accountNewsOf, preferenceNewsOf, templateNewsOf } from './account-news.ts'
 import { failureCodeOf } from './errors.ts'
 import { messageOf } from './inbound-message.ts'
 import { idOf, isObject, isoOfSeconds, type Loose, listOf, numberOf, objectOf, textOf } from './loose-json.ts'
-
-/** The news of one change. Account-level changes name no number: then the business account says whose they are. */
-export type OfficialChange = {
-  readonly phoneNumberId: string | null
-  readonly wabaId: string | null
-  readonly updates: Update[]
-}
 
 /**
  * The changes of one callback body, in its order (`provider-official`, 6.3 and 7).

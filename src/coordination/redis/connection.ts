@@ -53,3 +53,7 @@ export function kindOf(error: unknown): string {
   if (code !== null) return code
   return error.name === 'ReplyError' ? (/^[A-Z]+/.exec(error.message)?.[0] ?? 'refused') : error.name
 }
+
+/** The client's errors carry the command with its arguments, which may be a password: those are told by their kind only. */
+export const withoutCommand = (error: unknown): unknown =>
+  error instanceof Error && (error.name === 'ReplyError' || 'command' in error) ? new Error(kindOf(error)) : error

@@ -1,6 +1,6 @@
 /** Asking Redis, when it is there. Failure is a value; a Redis that hangs counts as gone until it answers again. */
 import type { Time } from '../time.ts'
-import { type Connection, connect, kindOf } from './connection.ts'
+import { type Connection, connect, kindOf, withoutCommand } from './connection.ts'
 
 export type Answer<T> = { readonly ok: true; readonly value: T } | { readonly ok: false }
 
@@ -42,7 +42,7 @@ export function openLink(options: LinkOptions): Link {
     trouble = problem
     if (reported === problem || closed) return
     reported = problem
-    onProblem(problem, error)
+    onProblem(problem, withoutCommand(error))
   }
 
   function welcome(): void {

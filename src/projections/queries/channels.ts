@@ -25,7 +25,7 @@ type ChannelQueries = Pick<
   | 'auditAt'
 >
 
-export function channelQueries(db: Database, known: Recall<ChannelRow>): ChannelQueries {
+export function channelQueries(db: Database, known: Recall<readonly ChannelRow[]>): ChannelQueries {
   const byId = db.prepare<[string], StoredChannel>('SELECT * FROM channels WHERE id = ?')
   const byNumber = db.prepare<[string, string], StoredChannel>(
     `SELECT * FROM channels WHERE tenantId = ? AND number = ? AND ${LIVE} ORDER BY createdPosition DESC LIMIT 1`
@@ -42,7 +42,13 @@ export function channelQueries(db: Database, known: Recall<ChannelRow>): Channel
   )
   const ids = db.prepare<[], string>(`SELECT id FROM channels WHERE ${LIVE} ORDER BY createdPosition`).pluck()
 
-  const channelById = (channelId: string): ChannelRow | null => known.of(channelId, () => optional(byId.get(channelId)))
+  const lookUp = (question: string, ask: () => readonly StoredChannel[]): readonly ChannelRow[] =>
+    known.of(question, () => {
+      const rows = ask().map(channelRow)
+      return rows.length === 0 ? null : rows
+    }) ?? []
+  const channelById = (channelId: string): ChannelRow | null =>
+    lookUp(`id|${channelId}`, () => byId.all(channelId))[0] ?? null
 
   function channel(tenantId: string, channelId: string): ChannelRow | null {
     const row = channelById(channelId)
@@ -54,10 +60,11 @@ export function channelQueries(db: Database, known: Recall<ChannelRow>): Channel
     channelByRef(tenantId, ref) {
       const found = channel(tenantId, ref)
       if (found && found.state !== 'deleted') return found
-      return known.of(`${tenantId}|${ref}`, () => optional(byNumber.get(tenantId, ref)))
+      return lookUp(`number|${tenantId}|${ref}`, () => byNumber.all(tenantId, ref))[0] ?? null
     },
     channelById,
-    channelsByPhoneNumberId: phoneNumberId => byPhoneNumberId.all(phoneNumberId, LIVES_MAX).map(channelRow),
+    channelsByPhoneNumberId: phoneNumberId =>
+      lookUp(`platform|${phoneNumberId}`, () => byPhoneNumberId.all(phoneNumberId, LIVES_MAX)),
     channelsOfWaba: wabaId => ofWaba.all(wabaId, WABA_CHANNELS_MAX).map(channelRow),
     channels(tenantId, limit, cursor) {
       const before = decodeNumber('channels', cursor, Number.MAX_SAFE_INTEGER)
@@ -86,8 +93,6 @@ function auditQueries(db: Database): Pick<Views, 'audit' | 'auditAt'> {
     }
   }
 }
-
-const optional = (row: StoredChannel | undefined): ChannelRow | null => (row ? channelRow(row) : null)
 
 function channelRow(row: StoredChannel): ChannelRow {
   const { platformAppId, sessionBaseUrl, sessionOwn, secretsGeneration, isRestricted, connectedAt, ...shown } = row
