@@ -44,7 +44,7 @@ const ROOMS: readonly Room[] = [
   { folder: 'log/', may: ['domain/'] },
   { folder: 'connectors/sandbox/' },
   { folder: 'connectors/', except: 'connectors/sandbox/', types: ['domain/'] },
-  { folder: 'actors/', may: ['domain/', 'log/'], types: ['connectors/port.ts', 'projections/port.ts'] },
+  { folder: 'actors/', may: ['domain/', 'log/'], types: ['connectors/', 'projections/port.ts'] },
   { folder: 'projections/', may: ['domain/', 'log/'] },
   { folder: 'http/', may: ['domain/ids.ts', 'domain/tenant.ts'], types: ['domain/', 'projections/port.ts'] },
   { folder: 'coordination/', may: ['log/encryption.ts'] },
@@ -54,23 +54,11 @@ const ROOMS: readonly Room[] = [
 const COMPOSITION = ['service/', 'cli/']
 
 /**
- * Imports that stand against the table, to be mended and not to be added to: the actors may know the connectors' port only.
- * Reading and verifying callbacks should be handed in by the composition, and the types belong into `connectors/port.ts`.
+ * Imports that stand against the table, to be mended and not to be added to: connectors are made by the composition and
+ * handed in, so that the actors know their types only.
  * A line that is not needed any more fails the test.
  */
-const KNOWN: readonly (readonly [from: string, to: string])[] = [
-  ['actors/intake.ts', 'connectors/official/callbacks.ts'],
-  ['actors/intake.ts', 'connectors/official/signature.ts'],
-  ['actors/intake.ts', 'connectors/unofficial/callbacks.ts'],
-  ['actors/intake.ts', 'connectors/unofficial/signature.ts'],
-  ['actors/deliverer.ts', 'connectors/webhook/signature.ts'],
-  ['actors/deliverer.ts', 'connectors/webhook/post.ts'],
-  ['actors/destinations.ts', 'connectors/webhook/guard.ts'],
-  ['actors/media-service.ts', 'connectors/unofficial/media.ts'],
-  ['actors/media-door.ts', 'connectors/unofficial/media.ts'],
-  ['actors/media-fetcher.ts', 'connectors/unofficial/media.ts'],
-  ['actors/media-message.ts', 'connectors/unofficial/media.ts']
-]
+const KNOWN: readonly (readonly [from: string, to: string])[] = []
 
 const isKnown = ({ from, to }: Import): boolean => KNOWN.some(known => known[0] === from && known[1] === to)
 const shown = ({ from, to, typesOnly }: Import): string => `${from} imports ${typesOnly ? 'types of ' : ''}${to}`

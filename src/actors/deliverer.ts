@@ -1,7 +1,6 @@
 /** The deliverer: what stands in the outbox reaches its receiver, at least once, signed, with every outcome in the log. */
 import { LRUCache } from 'lru-cache'
 import type { WebhookPoster } from '../connectors/webhook/post.ts'
-import { signatureHeader } from '../connectors/webhook/signature.ts'
 import type { DestinationEvent } from '../domain/destination.ts'
 import type { DeliveryOutcome } from '../domain/record.ts'
 import type { DestinationSecrets } from '../domain/tenant.ts'
@@ -18,6 +17,8 @@ import { createOutcomeRecorder } from './outcome-recorder.ts'
 export type DelivererOptions = {
   readonly core: Core
   readonly poster: WebhookPoster
+  /** The signature header of a body under these secrets, the newest first. */
+  readonly sign: (body: Buffer, secrets: readonly string[], unixSeconds: number) => string
   /** Waits between attempts; one more attempt than waits. */
   readonly retryMs: readonly number[]
   readonly concurrency: number
@@ -94,7 +95,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     if (!destination?.enabled) return settle(row, { state: 'dead', error: 'destination_disabled' })
     if (!envelope) return settle(row, { state: 'dead', error: 'contact_erased' })
     const body = Buffer.from(JSON.stringify(envelope))
-    const signature = signatureHeader(body, await signingSecrets(row.destinationId), Math.floor(clock.now() / 1000))
+    const signature = options.sign(body, await signingSecrets(row.destinationId), Math.floor(clock.now() / 1000))
     const answer = await poster.post({
       url: destination.url,
       lane: row.destinationId,

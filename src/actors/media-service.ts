@@ -1,11 +1,10 @@
 /** Received media of unofficial numbers, put together: fetched on arrival, kept for a while, served, swept, erased. */
-import { createMediaDownloads } from '../connectors/unofficial/media.ts'
+import type { MediaDownloads } from '../connectors/unofficial/media.ts'
 import type { MessageReceived } from '../domain/record.ts'
 import type { Core } from './core.ts'
 import type { Lines } from './lines.ts'
 import { createMediaDoor, type MediaDoor } from './media-door.ts'
 import { createMediaFetcher } from './media-fetcher.ts'
-import { MEDIA_BYTES_MAX } from './media-file.ts'
 import { createMediaStore } from './media-store.ts'
 
 export type Media = {
@@ -21,18 +20,17 @@ export type Media = {
 export type MediaOptions = {
   readonly core: Core
   readonly lines: Lines
+  readonly downloads: MediaDownloads
   /** MEDIA_DIR */
   readonly directory: string
   readonly retentionMs: number
-  readonly timeoutMs: number
 }
 
 const SWEEP_MS_MIN = 1_000
 const SWEEP_MS_MAX = 900_000
 
-export function createMedia({ core, lines, directory, retentionMs, timeoutMs }: MediaOptions): Media {
+export function createMedia({ core, lines, downloads, directory, retentionMs }: MediaOptions): Media {
   const { clock, logger } = core
-  const downloads = createMediaDownloads({ timeoutMs, bytesMax: MEDIA_BYTES_MAX })
   const store = createMediaStore(directory, retentionMs)
   const fetcher = createMediaFetcher({ core, lines, downloads, store })
   const everyMs = Math.min(Math.max(retentionMs / 4, SWEEP_MS_MIN), SWEEP_MS_MAX)
@@ -66,7 +64,6 @@ export function createMedia({ core, lines, directory, retentionMs, timeoutMs }: 
       stopped = true
       cancel?.()
       await Promise.all([fetcher.stop(), sweeping])
-      await downloads.close()
     }
   }
 }

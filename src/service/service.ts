@@ -15,6 +15,7 @@ import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
 import { nactMailboxes } from '../actors/mailbox.ts'
+import { MEDIA_BYTES_MAX } from '../actors/media-file.ts'
 import { createMedia } from '../actors/media-service.ts'
 import { createMessageList } from '../actors/message-list.ts'
 import { createNumbers } from '../actors/numbers.ts'
@@ -35,9 +36,11 @@ import { createOfficialConnector } from '../connectors/official/connector.ts'
 import { verifyHubSignature } from '../connectors/official/signature.ts'
 import { parseUnofficialCallback } from '../connectors/unofficial/callbacks.ts'
 import { createUnofficialConnector } from '../connectors/unofficial/connector.ts'
+import { createMediaDownloads } from '../connectors/unofficial/media.ts'
 import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts'
 import { createGuard } from '../connectors/webhook/guard.ts'
 import { createWebhookPoster } from '../connectors/webhook/post.ts'
+import { signatureHeader } from '../connectors/webhook/signature.ts'
 import type { ServiceDoors } from '../http/ports.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
@@ -155,12 +158,13 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   })
   const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
   const templates = createTemplates({ core, lines, official })
+  const downloads = createMediaDownloads({ timeoutMs: providers.timeoutMs, bytesMax: MEDIA_BYTES_MAX })
   const media = createMedia({
     core,
     lines,
+    downloads,
     directory: settings.storage.mediaDir,
-    retentionMs: settings.storage.mediaRetentionMs,
-    timeoutMs: providers.timeoutMs
+    retentionMs: settings.storage.mediaRetentionMs
   })
   const intake = createIntake({
     core,
@@ -200,6 +204,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
   const deliverer = createDeliverer({
     core,
     poster,
+    sign: signatureHeader,
     retryMs: webhooks.retryMs,
     concurrency: DELIVERIES_AT_ONCE,
     random: Math.random
@@ -272,7 +277,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
       await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop(), media.stop()])
       await aggregates.stop()
       mailboxes.stop()
-      await Promise.all([official.close(), unofficial.close(), poster.close()])
+      await Promise.all([official.close(), unofficial.close(), downloads.close(), poster.close()])
       await storage.close()
     }
   }

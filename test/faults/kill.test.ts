@@ -43,6 +43,8 @@ async function atPace(load: Load): Promise<number> {
   return eventually(
     'a pace that is worth a kill',
     () => {
+      const early = load.ended()
+      if (early) throw early
       const [at, count] = [performance.now(), load.acknowledged.size]
       seen.push({ at, count })
       while (at - (seen[1]?.at ?? at) > MOMENTS_MS) seen.shift()
@@ -74,10 +76,13 @@ async function killUnderLoad(round: number): Promise<Load> {
   const { apiKey } = tenant
   const at = { url: world.url, apiKey, channelId: channel.id, prefix: `round-${round}` }
   const load = startLoad({ ...at, connections: 64, recipients: 200 })
-  rates.push(await atPace(load))
-  await atRandomMoment()
-  await service.kill()
-  await load.stop()
+  try {
+    rates.push(await atPace(load))
+    await atRandomMoment()
+    await service.kill()
+  } finally {
+    await load.stop()
+  }
   return load
 }
 

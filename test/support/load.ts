@@ -8,6 +8,8 @@ export type Load = {
   readonly unanswered: ReadonlySet<string>
   /** Statuses other than 202. */
   readonly refused: readonly number[]
+  /** What ended it before it was stopped: the service went. */
+  ended(): Error | null
   /** Resolves when nothing is under way any more. */
   stop(): Promise<void>
 }
@@ -30,6 +32,7 @@ export function startLoad({ url, apiKey, channelId, connections, prefix, recipie
   const headers = { authorization: `Bearer ${apiKey}`, 'content-type': 'application/json' }
   let sent = 0
   let stopped = false
+  let ended: Error | null = null
 
   async function send(): Promise<void> {
     const number = sent++
@@ -48,7 +51,8 @@ export function startLoad({ url, apiKey, channelId, connections, prefix, recipie
   async function work(): Promise<void> {
     while (!stopped)
       // The service was killed: nothing more can be sent, and what was under way has no answer.
-      await send().catch(() => {
+      await send().catch(error => {
+        ended ??= error
         stopped = true
       })
   }
@@ -58,6 +62,7 @@ export function startLoad({ url, apiKey, channelId, connections, prefix, recipie
     acknowledged,
     unanswered,
     refused,
+    ended: () => ended,
     async stop() {
       stopped = true
       await working
