@@ -14,7 +14,7 @@ import { median } from './statistics.ts'
 import { type Figure, perSecond } from './table.ts'
 
 const CHANNELS = 100
-const MESSAGES = 20_000
+const MESSAGES = 12_000
 const ROUNDS = 3
 /** Of the connector to the official platform. */
 const CONNECTIONS = 256

@@ -47,11 +47,7 @@ export function createAdmission(core: Core): Admission {
 
   /** The code of a synchronous refusal, or null. */
   async function blocked(channel: ChannelRow, to: string, kind: string, at: string): Promise<string | null> {
-    const state = { ...channel, state: channel.state as 'connected' }
-    const refusal = admissionRefusal(
-      { ...state, restricted: null, session: null, platformAppId: null, secretsGeneration: 0, connectedAt: null },
-      at
-    )
+    const refusal = admissionRefusal(channel, at)
     if (refusal) return refusal
     if (channel.kind === 'unofficial' && kind === 'reaction') return 'unsupported_capability'
     const restricted = channel.isRestricted ? { until: channel.restrictedUntil } : null

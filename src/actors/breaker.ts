@@ -30,7 +30,7 @@ export function startBreaker({ core, failures, windowMs }: BreakerOptions): () =
 
   views.onPage(({ touched }) => {
     if (stopped) return
-    for (const channelId of touched.failure ?? [])
+    for (const channelId of (touched.failure ?? []).filter(core.works))
       check(channelId).catch(error => logger.warn({ err: error, channelId }, 'the breaker could not trip'))
   })
   return () => {

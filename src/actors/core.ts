@@ -26,6 +26,8 @@ export type Core = {
   readonly own: OwnWrites
   readonly clock: Clock
   readonly logger: Logger
+  /** This node works the channel, attempt or destination of this id. */
+  readonly works: (id: string) => boolean
   /** Unique to this process and start: commands of the service itself take their ids from it. */
   readonly processId: string
 }

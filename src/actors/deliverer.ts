@@ -1,6 +1,7 @@
 /** The deliverer: what stands in the outbox reaches its receiver, at least once, signed, with every outcome in the log. */
 import { LRUCache } from 'lru-cache'
 import type { WebhookPoster } from '../connectors/webhook/post.ts'
+import { shardOf } from '../coordination/shards.ts'
 import type { DestinationEvent } from '../domain/destination.ts'
 import type { DeliveryOutcome } from '../domain/record.ts'
 import type { DestinationSecrets } from '../domain/tenant.ts'
@@ -13,6 +14,7 @@ import { type Core, now, ownCommand, unseal } from './core.ts'
 import { createDeliveryLane, type DeliveryLane } from './delivery-lane.ts'
 import { render } from './envelope.ts'
 import { createOutcomeRecorder } from './outcome-recorder.ts'
+import type { ShardWorker } from './shard-work.ts'
 
 export type DelivererOptions = {
   readonly core: Core
@@ -22,10 +24,10 @@ export type DelivererOptions = {
   /** Waits between attempts; one more attempt than waits. */
   readonly retryMs: readonly number[]
   readonly concurrency: number
+  readonly nodeId: string
   readonly random: () => number
 }
-export type Deliverer = {
-  start(): void
+export type Deliverer = ShardWorker & {
   /** Ends the unsettled deliveries that carry the contact's data; resolves with their number. */
   cancelFor(tenantId: string, contactId: string): Promise<number>
   stop(): Promise<void>
@@ -44,9 +46,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const { core, poster } = options
   const { views, clock, aggregates } = core
   const lanes = new Map<string, DeliveryLane>()
-  const recorder = createOutcomeRecorder(core, '0')
+  // A stream of this node's own: with several writers each flush would meet a conflict.
+  const recorder = createOutcomeRecorder(core, String(shardOf(options.nodeId)))
   const secrets = new LRUCache<string, { revision: number; held: readonly SigningSecret[] }>({ max: SECRETS_MAX })
-  const running = new Set<Promise<unknown>>()
+  /** Deliveries under way → their destination. */
+  const running = new Map<Promise<unknown>, string>()
   let stopping = false
 
   function lane(destinationId: string): DeliveryLane {
@@ -61,7 +65,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       viewPosition: views.position,
       deliver(row) {
         const work = deliver(row)
-        running.add(work)
+        running.set(work, destinationId)
         const done = (): void => void running.delete(work)
         work.then(done, done)
         return work
@@ -162,18 +166,29 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 
   views.onPage(({ touched }) => {
-    if (!stopping) for (const destinationId of touched.outbox ?? []) lane(destinationId).pump()
+    if (stopping) return
+    for (const destinationId of touched.outbox ?? []) if (core.works(destinationId)) lane(destinationId).pump()
   })
 
   return {
     cancelFor,
-    start() {
-      for (const destinationId of views.destinationsWithWork()) lane(destinationId).pump()
+    open(belongs) {
+      for (const destinationId of views.destinationsWithWork())
+        if (core.works(destinationId) && belongs(destinationId)) lane(destinationId).pump()
+    },
+    async close(belongs) {
+      for (const [destinationId, held] of lanes) {
+        if (!belongs(destinationId)) continue
+        held.stop()
+        lanes.delete(destinationId)
+      }
+      await Promise.allSettled([...running].filter(([, destinationId]) => belongs(destinationId)).map(([work]) => work))
+      await recorder.flush()
     },
     async stop() {
       stopping = true
       for (const held of lanes.values()) held.stop()
-      await Promise.allSettled([...running])
+      await Promise.allSettled([...running.keys()])
       await recorder.flush()
     }
   }

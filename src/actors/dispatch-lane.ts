@@ -2,14 +2,14 @@
  * The queue of one number: messages start in the order of admission, some at a time, one at a time per recipient,
  * each with a token of the number's bucket. The rows are the queue; this holds only what is in hand.
  */
+import type { Bucket } from '../coordination/port.ts'
 import type { QueueRow } from '../projections/port.ts'
 import { alarm, type Clock } from './clock.ts'
-import type { TokenBucket } from './token-bucket.ts'
 
 export type LaneOptions = {
   readonly channelId: string
   readonly clock: Clock
-  readonly bucket: TokenBucket
+  readonly bucket: Bucket
   readonly concurrency: number
   /** Rows admitted after a position, in order. */
   readonly next: (afterPosition: number, limit: number) => readonly QueueRow[]
@@ -149,7 +149,7 @@ export function createLane(options: LaneOptions): Lane {
         again = false
         const opensAt = inFlight < concurrency ? await options.opensAt() : null
         if (opensAt !== null && Date.parse(opensAt) > clock.now()) timer.at(Date.parse(opensAt))
-        else if (opensAt !== null) fillSlots()
+        else if (opensAt !== null) await fillSlots()
       } while (again && !stopped)
     } catch (error) {
       options.onCrash(error)
@@ -159,7 +159,7 @@ export function createLane(options: LaneOptions): Lane {
     }
   }
 
-  function fillSlots(): void {
+  async function fillSlots(): Promise<void> {
     forgetSeen()
     const next = options.nextRetry()
     const retries = next !== null && Date.parse(next) <= clock.now() ? takeRetries() : []
@@ -167,11 +167,14 @@ export function createLane(options: LaneOptions): Lane {
       const row = retries.shift() ?? takeNext()
       if (!row) break
       if (busyContacts.has(row.contactId)) continue
-      if (!bucket.take()) {
+      const taken = bucket.take()
+      // Only a bucket that nodes share has to be waited for.
+      if (!(typeof taken === 'boolean' ? taken : await taken)) {
         if (row.state === 'queued') ahead.unshift(row)
-        timer.at(clock.now() + bucket.waitMs())
+        timer.at(clock.now() + Math.max(1, bucket.waitMs()))
         return
       }
+      if (stopped) return bucket.giveBack()
       start(row)
     }
     if (next !== null) timer.at(Math.max(Date.parse(next), clock.now() + STALE_MS))

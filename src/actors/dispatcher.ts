@@ -3,6 +3,7 @@
  * is durable before the provider is called, the outcome after (architecture, rule 4). A death in between leaves `indeterminate`.
  */
 import type { OfficialConnector, SendAnswer, UnofficialConnector } from '../connectors/port.ts'
+import type { Bucket } from '../coordination/port.ts'
 import { type Channel, opensAt } from '../domain/channel.ts'
 import { providerIdIndex } from '../log/keys/tenant-keys.ts'
 import { LogUnavailable } from '../log/port.ts'
@@ -16,7 +17,7 @@ import { createLane, type Dispatched, type Lane, type Turn } from './dispatch-la
 import type { Line, Lines } from './lines.ts'
 import { prepare } from './outbound.ts'
 import { restrict } from './restrictions.ts'
-import { createTokenBucket } from './token-bucket.ts'
+import type { Belongs, ShardWorker } from './shard-work.ts'
 
 export type DispatcherOptions = {
   readonly core: Core
@@ -26,29 +27,32 @@ export type DispatcherOptions = {
   readonly unofficial: UnofficialConnector
   readonly policy: DispatchPolicy
   readonly concurrency: { readonly official: number; readonly unofficial: number }
-  readonly rateLimitPerMinute: number
+  /** The tokens of a number, shared by all nodes. */
+  readonly bucket: (channelId: string) => Bucket
   readonly providerTimeoutMs: number
   readonly random: () => number
   /** Acceptance of a message whose reports may have come before it (unofficial numbers). */
   readonly onAccepted: (channelId: string, messageId: string, providerIdIndex: string, position: number) => void
 }
 
-export type Dispatcher = {
-  /** Settles what an earlier process left in flight, then works. */
-  start(): Promise<void>
-  inFlight(): number
+/** Opening settles what the holder before left in flight. */
+export type Dispatcher = ShardWorker & {
   /** Takes no new work; resolves when what is in flight is recorded. */
   stop(): Promise<void>
 }
 
 /** Due messages handled in one turn of the timer. */
 const DUE_MAX = 256
+/** What was just handled, or is another node's, stays listed for a moment: it is not worth a busy loop. */
+const AFTER_DUE_MS = 100
 
 export function createDispatcher(options: DispatcherOptions): Dispatcher {
   const { core, lines, policy } = options
   const { aggregates, views, clock, keyring } = core
   const lanes = new Map<string, Lane>()
-  const running = new Set<Promise<unknown>>()
+  /** Dispatches under way → their channel. */
+  const running = new Map<Promise<unknown>, string>()
+  const underWay = new Set<string>()
   let stopping = false
   const timer = alarm(clock, () => void onDue())
 
@@ -61,13 +65,20 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     const created = createLane({
       channelId,
       clock,
-      bucket: createTokenBucket(clock, options.rateLimitPerMinute),
+      bucket: options.bucket(channelId),
       concurrency: unofficial ? options.concurrency.unofficial : options.concurrency.official,
       next: (after, limit) => views.queuedAfter(channelId, after, limit),
       retries: limit => views.dueRetries(channelId, now(core), limit),
       nextRetry: () => views.nextRetryDue(channelId),
-      opensAt: async () => (stopping ? null : opensAt(await channelState(channelId), now(core))),
-      dispatch: (row, turn) => track(dispatch(row, turn)),
+      opensAt: async () =>
+        stopping || !core.works(channelId) ? null : opensAt(await channelState(channelId), now(core)),
+      dispatch(row, turn) {
+        underWay.add(row.messageId)
+        return track(
+          row.channelId,
+          dispatch(row, turn).finally(() => underWay.delete(row.messageId))
+        )
+      },
       onCrash: error => core.logger.warn({ err: error, channelId }, 'a dispatch could not begin and is tried again'),
       viewPosition: views.position
     })
@@ -75,8 +86,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     return created
   }
 
-  function track<T>(work: Promise<T>): Promise<T> {
-    running.add(work)
+  function track<T>(channelId: string, work: Promise<T>): Promise<T> {
+    running.set(work, channelId)
     const done = (): void => void running.delete(work)
     work.then(done, done)
     return work
@@ -103,6 +114,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     // Loaded beforehand, so that those whose turns follow each other also reach the log in that order.
     await aggregates.messages.read(stream)
     await turn.come
+    if (!core.works(row.channelId)) return { spent: false, position: null }
     const start = command(row)
     const asked = aggregates.messages.ask(
       stream,
@@ -155,27 +167,30 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function onDue(): Promise<void> {
     if (stopping) return
     const at = now(core)
-    const due = views.dueInQueue(at, DUE_MAX)
+    const due = views.dueInQueue(at, DUE_MAX).filter(row => core.works(row.channelId))
     for (const row of due) {
       const stream = streamOf.message(row.messageId)
       if (row.due === 'expiry')
-        await track(aggregates.messages.ask(stream, { type: 'FailWaiting', at, code: 'message_expired' }, command(row)))
-      else await track(aggregates.messages.ask(stream, { type: 'TimeOut', at }, command(row)))
+        await track(
+          row.channelId,
+          aggregates.messages.ask(stream, { type: 'FailWaiting', at, code: 'message_expired' }, command(row))
+        )
+      else await track(row.channelId, aggregates.messages.ask(stream, { type: 'TimeOut', at }, command(row)))
     }
-    schedule(due.length > 0)
+    schedule(true)
   }
 
-  /** What was just handled may stay listed until it is folded in; it is then not worth a busy loop. */
-  const AFTER_DUE_MS = 100
-  function schedule(justHandled = false): void {
+  function schedule(justRung = false): void {
     const next = views.nextQueueDue()
     if (next === null) return
     const moment = Date.parse(next)
-    timer.at(justHandled ? Math.max(moment, clock.now() + AFTER_DUE_MS) : moment)
+    timer.at(justRung ? Math.max(moment, clock.now() + AFTER_DUE_MS) : moment)
   }
 
-  async function recover(): Promise<void> {
+  /** What another process has started and not settled is in doubt; what this one has under way is not. */
+  async function recover(belongs: Belongs): Promise<void> {
     for (const row of views.dispatching()) {
+      if (!belongs(row.channelId) || underWay.has(row.messageId)) continue
       const at = now(core)
       const timeoutAt = iso(clock.now() + policy.indeterminateTimeoutMs)
       await untilRecorded(core, () =>
@@ -190,23 +205,30 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   views.onPage(({ touched }) => {
     if (stopping) return
-    for (const channelId of touched.dispatch ?? []) void lane(channelId).pump()
+    for (const channelId of touched.dispatch ?? []) if (core.works(channelId)) void lane(channelId).pump()
     for (const channelId of touched.channel ?? []) void lanes.get(channelId)?.pump()
     if (touched.dispatch) schedule()
   })
 
   return {
-    async start() {
-      await recover()
-      for (const channelId of views.channelsWithWork()) void lane(channelId).pump()
+    async open(belongs) {
+      await recover(belongs)
+      for (const channelId of views.channelsWithWork()) if (belongs(channelId)) void lane(channelId).pump()
       schedule()
     },
-    inFlight: () => running.size,
+    async close(belongs) {
+      for (const [channelId, held] of lanes) {
+        if (!belongs(channelId)) continue
+        held.stop()
+        lanes.delete(channelId)
+      }
+      await Promise.allSettled([...running].filter(([, channelId]) => belongs(channelId)).map(([work]) => work))
+    },
     async stop() {
       stopping = true
       timer.clear()
       for (const held of lanes.values()) held.stop()
-      await Promise.allSettled([...running])
+      await Promise.allSettled([...running.keys()])
     }
   }
 }

@@ -10,8 +10,9 @@ import type { Destinations } from './destinations.ts'
 import type { Erasure } from './erasure.ts'
 import type { Numbers } from './numbers.ts'
 import type { Pairing } from './pairing.ts'
+import type { ShardWorker } from './shard-work.ts'
 
-export type Reactor = { start(): void; stop(): Promise<void> }
+export type Reactor = ShardWorker & { stop(): Promise<void> }
 export type ReactorOptions = {
   readonly core: Core
   readonly numbers: Numbers
@@ -73,7 +74,7 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
     Date.parse(todo.due) + (todo.kind === 'expire_attempt' || todo.kind === 'fail_waiting' ? 0 : PATIENCE_MS)
 
   async function round(): Promise<void> {
-    const todos = views.dueTodos(now(core), TODOS_AT_ONCE)
+    const todos = views.dueTodos(now(core), TODOS_AT_ONCE).filter(todo => core.works(todo.subject))
     for (const todo of todos) {
       if (stopping || dueAt(todo) > clock.now()) continue
       await act(todo).catch(error => logger.warn({ err: error, kind: todo.kind }, 'reaction failed, tried again later'))
@@ -95,7 +96,8 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
   })
 
   return {
-    start: work,
+    open: work,
+    close: () => running,
     async stop() {
       stopping = true
       timer.clear()

@@ -128,10 +128,10 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
   }
 
   async function poll(): Promise<void> {
-    await Promise.allSettled(views.liveAttempts().map(lookAtAttempt))
+    await Promise.allSettled(views.liveAttempts().filter(core.works).map(lookAtAttempt))
     if (clock.now() - lastNumberPoll < options.pollMs) return
     lastNumberPoll = clock.now()
-    await Promise.allSettled(views.channelIds().map(lookAtNumber))
+    await Promise.allSettled(views.channelIds().filter(core.works).map(lookAtNumber))
   }
 
   function track(work: Promise<unknown>): void {

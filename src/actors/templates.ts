@@ -81,7 +81,7 @@ export function createTemplates({ core, lines, official }: TemplatesOptions): Te
 
   function syncAll(): void {
     const work = async (): Promise<void> => {
-      for (const channelId of views.channelIds()) await sync(channelId)
+      for (const channelId of views.channelIds()) if (core.works(channelId)) await sync(channelId)
     }
     work()
       .catch(error => logger.warn({ err: error }, 'templates could not be read'))

@@ -36,7 +36,17 @@ function assemble(settings: Settings, { log, keyring, views }: Storage): { keys:
   const common = { log, keyring, clock: systemClock, mailboxes, shared: false }
   const aggregates = createAggregates({ ...common, onAppended: own.wrote, onCrash: () => undefined })
   const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
-  const core: Core = { log, keyring, views, aggregates, own, clock: systemClock, logger: silent, processId }
+  const core: Core = {
+    log,
+    keyring,
+    views,
+    aggregates,
+    own,
+    clock: systemClock,
+    logger: silent,
+    works: () => false,
+    processId
+  }
   return {
     keys: createKeys(core),
     async stop() {

@@ -99,7 +99,10 @@ export function opensAt(channel: Channel, at: string): string | null {
 }
 
 /** The code of the synchronous refusal of a send (channel-service, rule 5), or null. New contacts are judged apart. */
-export function admissionRefusal(channel: Channel, at: string): string | null {
+export function admissionRefusal(
+  channel: Pick<Channel, 'limitedSince' | 'quarantineUntil'> & { readonly state: string },
+  at: string
+): string | null {
   if (channel.state === 'disconnected') return 'channel_disconnected'
   if (channel.limitedSince !== null) return 'channel_limited'
   if (isQuarantined(channel, at)) return 'channel_quarantined'

@@ -1,6 +1,6 @@
 /** Folds pages of events into the tables of all projections, inside a transaction that the caller holds. */
 import type { Database } from 'better-sqlite3'
-import { decode } from '../log/codec.ts'
+import { type Decoded, decode } from '../log/codec.ts'
 import type { RecordedEvent } from '../log/port.ts'
 import { createPageRows } from './page-rows.ts'
 import type { PageDone, Projection, Recorded, Topic } from './port.ts'
@@ -62,6 +62,8 @@ function routesOf(projections: readonly Projection[]): ReadonlyMap<string, reado
 }
 
 function located(recorded: RecordedEvent): Recorded {
-  const { stream, streamNo } = recorded
-  return Object.assign(decode(recorded), { stream, streamNo })
+  const event: Decoded & { stream?: string; streamNo?: number } = decode(recorded)
+  event.stream = recorded.stream
+  event.streamNo = recorded.streamNo
+  return event as Recorded
 }

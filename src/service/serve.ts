@@ -5,6 +5,7 @@ import { newId } from '../actors/core.ts'
 import { type Settings, urlOfListener } from '../config/settings.ts'
 import { createApp } from '../http/app.ts'
 import { openControlSocket } from './control-socket.ts'
+import { openCoordination } from './coordination.ts'
 import { type Demo, prepareDemo } from './demo.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { createService, type Platforms } from './service.ts'
@@ -28,7 +29,8 @@ export async function serve(settings: Settings): Promise<Running> {
   const sandbox = settings.providers.sandbox ? await startSandbox(storage.master.derive('sandbox')) : null
   let url = ''
   const publicUrl = (): string => settings.listen.publicUrl ?? url
-  const service = createService(settings, storage, platformsOf(settings, sandbox, publicUrl), logger)
+  const coordination = openCoordination(settings, storage, logger)
+  const service = createService(settings, storage, coordination, platformsOf(settings, sandbox, publicUrl), logger)
   const app = createApp({
     doors: service.doors,
     logger,

@@ -28,6 +28,7 @@ import { createRenotify } from '../actors/renotify.ts'
 import { createReports } from '../actors/reports.ts'
 import { createRisks } from '../actors/risks.ts'
 import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
+import { createShardWork } from '../actors/shard-work.ts'
 import { createTemplates } from '../actors/templates.ts'
 import { createTracking } from '../actors/tracking.ts'
 import type { Settings } from '../config/settings.ts'
@@ -41,6 +42,7 @@ import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts
 import { createGuard } from '../connectors/webhook/guard.ts'
 import { createWebhookPoster } from '../connectors/webhook/post.ts'
 import { signatureHeader } from '../connectors/webhook/signature.ts'
+import type { Coordination } from '../coordination/port.ts'
 import type { ServiceDoors } from '../http/ports.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
@@ -83,7 +85,13 @@ function messageDoors(core: Core): ServiceDoors['messages'] {
   return { send, sendMany, track, list, metrics, renotify: renotify.one, renotifyMany: renotify.many }
 }
 
-export function createService(settings: Settings, storage: Storage, platforms: Platforms, logger: Logger): Service {
+export function createService(
+  settings: Settings,
+  storage: Storage,
+  coordination: Coordination & { readonly isShared: boolean },
+  platforms: Platforms,
+  logger: Logger
+): Service {
   const { log, keyring, views } = storage
   const clock = systemClock
   const own = createOwnWrites(views)
@@ -93,13 +101,14 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     keyring,
     clock,
     mailboxes,
-    shared: false,
+    shared: coordination.isShared,
     onAppended: own.wrote,
     onCrash: (error, stream) =>
       logger.error({ err: error, stream }, 'a command crashed; the actor starts again from its stream')
   })
   const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
-  const core: Core = { log, keyring, views, aggregates, own, clock, logger, processId }
+  const shards = createShardWork(coordination.leases, { log, views, logger })
+  const core: Core = { log, keyring, views, aggregates, own, clock, logger, works: shards.works, processId }
 
   const { messaging, providers, webhooks } = settings
   const official = createOfficialConnector({ baseUrl: platforms.officialBaseUrl, timeoutMs: providers.timeoutMs })
@@ -192,7 +201,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
       indeterminateTimeoutMs: messaging.indeterminateTimeoutMs
     },
     concurrency: { official: messaging.concurrencyOfficial, unofficial: messaging.concurrencyUnofficial },
-    rateLimitPerMinute: messaging.rateLimitPerMinute,
+    bucket: channelId => coordination.bucket(channelId, messaging.rateLimitPerMinute),
     providerTimeoutMs: providers.timeoutMs,
     random: Math.random,
     onAccepted(channelId, messageId, index, position) {
@@ -207,6 +216,7 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     sign: signatureHeader,
     retryMs: webhooks.retryMs,
     concurrency: DELIVERIES_AT_ONCE,
+    nodeId: settings.nodeId,
     random: Math.random
   })
   const stopBreaker = startBreaker({ core, failures: messaging.breakerFailures, windowMs: messaging.breakerWindowMs })
@@ -233,7 +243,12 @@ export function createService(settings: Settings, storage: Storage, platforms: P
     callbacks: intake,
     health: {
       notReady: () => storage.trouble() ?? (ready ? null : 'views are catching up with the log'),
-      facts: () => ({ sandbox: providers.sandbox, position: views.position(), nodeId: settings.nodeId })
+      facts: () => ({
+        sandbox: providers.sandbox,
+        position: views.position(),
+        nodeId: settings.nodeId,
+        coordination: coordination.health().reason ?? 'ok'
+      })
     }
   }
 
@@ -261,10 +276,9 @@ export function createService(settings: Settings, storage: Storage, platforms: P
         if (trouble) throw new Error(trouble)
       }
       await placeSessions()
-      await dispatcher.start()
+      for (const worker of [dispatcher, deliverer, reactor]) shards.join(worker)
+      await shards.start()
       await reports.recover()
-      deliverer.start()
-      reactor.start()
       supervisor.start()
       templates.start()
       media.start()
@@ -274,10 +288,12 @@ export function createService(settings: Settings, storage: Storage, platforms: P
       ready = false
       templates.stop()
       stopBreaker()
+      await shards.leave()
       await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop(), media.stop()])
       await aggregates.stop()
       mailboxes.stop()
       await Promise.all([official.close(), unofficial.close(), downloads.close(), poster.close()])
+      await coordination.close()
       await storage.close()
     }
   }

@@ -1,5 +1,6 @@
 /** Following EventStoreDB: system events, other prefixes, lost connections, numbers of streams. */
 import { join } from 'node:path'
+import { status } from '@grpc/grpc-js'
 import t from 'tap'
 import type { EventStoreLog } from '../../src/log/eventstore/home.ts'
 import { NO_STREAM } from '../../src/log/port.ts'
@@ -166,4 +167,15 @@ t.test('the end of the log is found behind what others write, and only looked fo
   const before = double.calls.read
   t.equal(await log.head(), head)
   t.equal(double.calls.read, before + 1)
+})
+
+t.test('an error that passes hides no event', async t => {
+  const double = await doubleFor(t)
+  const log = await logOn(t, double)
+  const result = await log.append('s', NO_STREAM, [event('s')])
+  const position = result.kind === 'appended' ? result.position : 0
+  // So a server answers while its cluster has no leader.
+  double.faults.next('read', { kind: 'fail', code: status.UNKNOWN }, 2)
+  t.match(await log.at(position), { id: 'evt_s' })
+  t.equal(await log.at(position + 1), null)
 })

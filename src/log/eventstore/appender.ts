@@ -96,7 +96,7 @@ export function createAppender(options: AppenderOptions): (request: AppendReques
     if (newest === null) return { kind: 'deleted' }
     heads.keep(stream, newest)
     const previous = before === 0 ? NO_HASH : standing[0]?.hash
-    const place = standing.slice(before)
+    const place = standing.slice(before, before + events.length)
     if (previous === undefined || !hasIds(place, events)) return { kind: 'conflict', revision: newest.revision }
     return repeat(request, previous, place, budget)
   }

@@ -83,16 +83,16 @@ export function createReader({ connection, numbers, prefix, clock, budgetMs }: R
   }
 }
 
+const NO_SUCH_POSITION = /ReadAllResult|invalid position/i
+
 /** The record that begins at a position; null when none does. */
 async function readAt(connection: Connection, position: Position) {
   try {
     const [found] = await connection.readAll(position, false, 1)
     return found?.event && positionOf(found.event) === position ? found.event : null
   } catch (error) {
-    const failure = failureOf(error)
-    // In the middle of a record some servers find no position, and say so in their own ways.
-    if (failure.kind === 'unknown' && (failure.reason === 'unknown' || failure.reason === 'invalid-argument'))
-      return null
+    // In the middle of a record servers find no position, and say so in their own ways; other errors may pass.
+    if (error instanceof Error && NO_SUCH_POSITION.test(error.message)) return null
     throw error
   }
 }
