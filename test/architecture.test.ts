@@ -44,9 +44,17 @@ const ROOMS: readonly Room[] = [
   { folder: 'log/', may: ['domain/'] },
   { folder: 'connectors/sandbox/' },
   { folder: 'connectors/', except: 'connectors/sandbox/', types: ['domain/'] },
-  { folder: 'actors/', may: ['domain/', 'log/'], types: ['connectors/', 'projections/port.ts'] },
+  {
+    folder: 'actors/',
+    may: ['domain/', 'log/', 'coordination/shards.ts'],
+    types: ['connectors/', 'projections/port.ts', 'coordination/port.ts']
+  },
   { folder: 'projections/', may: ['domain/', 'log/'] },
-  { folder: 'http/', may: ['domain/ids.ts', 'domain/tenant.ts'], types: ['domain/', 'projections/port.ts'] },
+  {
+    folder: 'http/',
+    may: ['domain/ids.ts', 'domain/tenant.ts'],
+    types: ['domain/', 'projections/port.ts', 'coordination/port.ts']
+  },
   { folder: 'coordination/', may: ['log/encryption.ts'] },
   { folder: 'config/' }
 ]

@@ -33,13 +33,15 @@ export type Aggregates = {
 }
 
 export function createAggregates(options: EntityOptions): Aggregates {
+  // Channels are read before every dispatch: the views tell when another node has changed one.
+  const asked = { ...options, readsFresh: options.shared }
   const aggregates = {
     messages: createEntities(message, options),
     channels: createEntities(channel, options),
-    attempts: createEntities(attempt, options),
-    tenants: createEntities(tenant, options),
-    destinations: createEntities(destination, options),
-    claims: createEntities(claim, options)
+    attempts: createEntities(attempt, asked),
+    tenants: createEntities(tenant, asked),
+    destinations: createEntities(destination, asked),
+    claims: createEntities(claim, asked)
   }
   return {
     ...aggregates,

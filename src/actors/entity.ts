@@ -45,6 +45,8 @@ export type EntityOptions = {
   readonly mailboxes: Mailboxes
   /** More than one node can hold a stream: an empty decision is trusted only after a reload. */
   readonly shared: boolean
+  /** A read sees what other nodes have written meanwhile; else only what `refresh` told of. */
+  readonly readsFresh?: boolean
   readonly onAppended: (tenant: string | null, position: number) => void
   readonly onCrash: (error: unknown, stream: string) => void
 }
@@ -99,8 +101,8 @@ export function createEntities<State, Command, E extends Event>(
       try {
         if (entity.held !== null && stale.delete(stream)) entity.held = await load(stream, entity.held)
         if (ask.command === null || ask.context === null) {
-          const { state, revision } = entity.held ?? (await load(stream, null))
-          entity.held = { state, revision }
+          if (entity.held === null || options.readsFresh) entity.held = await load(stream, entity.held)
+          const { state, revision } = entity.held
           ask.answer({ ok: true, state, events: [], revision, position: null })
           return
         }
@@ -207,7 +209,7 @@ export function createEntities<State, Command, E extends Event>(
     async read(stream) {
       const entity = entities.get(stream)
       // Nothing is under way: what it holds is what it would answer, without a turn of the event loop.
-      if (entity?.pending === 0 && entity.held !== null && !stale.has(stream)) {
+      if (!options.readsFresh && entity?.pending === 0 && entity.held !== null && !stale.has(stream)) {
         use(stream, entity)
         return entity.held.state
       }

@@ -2,8 +2,8 @@
  * Pairing an unofficial number: an attempt lives until it is scanned, fails, expires or is cancelled (decisions §4).
  * The attempt decides first (`AttemptPaired`), then the number is claimed, the channel made, the attempt completed.
  */
-import { LRUCache } from 'lru-cache'
 import type { Engine, UnofficialConnector, UnofficialLine } from '../connectors/port.ts'
+import type { Ephemeral } from '../coordination/port.ts'
 import {
   type Attempt,
   type AttemptCommand,
@@ -64,17 +64,17 @@ export type PairingOptions = {
   readonly numbers: Pick<Numbers, 'claim'>
   readonly pool: InstancePool
   readonly ttlMs: number
+  readonly ephemeral: Ephemeral
   readonly callback: (reference: string) => { url: string; key: string }
 }
 
-/** A QR is a login secret that lives 20 s: kept in memory only, and asked for anew before it is stale. */
+/** A QR is a login secret that lives 20 s: never in the log, and asked for anew before it is stale. */
 const QR_FRESH_MS = 12_000
-const QRS_MAX = 1_000
 
 export function createPairing(options: PairingOptions): Pairing {
-  const { core, unofficial, numbers, pool } = options
+  const { core, unofficial, numbers, pool, ephemeral } = options
   const { aggregates, clock } = core
-  const qrs = new LRUCache<string, { qr: string; at: number }>({ max: QRS_MAX })
+  const qrOf = (attemptId: string): string => `qr:${attemptId}`
 
   const ask = (attempt: Attempt, command: AttemptCommand) =>
     aggregates.attempts.ask(streamOf.attempt(attempt.id), command, ownCommand(core, attempt.tenantId, 'supervisor'))
@@ -129,19 +129,19 @@ export function createPairing(options: PairingOptions): Pairing {
 
   /** Frees the place and forgets the session, best effort. */
   async function end(attempt: Attempt): Promise<void> {
-    qrs.delete(attempt.id)
+    await ephemeral.delete(qrOf(attempt.id))
     pool.release(attempt.id)
     const line = await lineOf(attempt)
     if (line) await unofficial.erase(line)
   }
 
   async function freshQr(attempt: Attempt): Promise<string | null> {
-    const held = qrs.get(attempt.id)
-    if (held && clock.now() - held.at < QR_FRESH_MS) return held.qr
+    const held = await ephemeral.get(qrOf(attempt.id))
+    if (held) return held.toString()
     const line = await lineOf(attempt)
     const offered = line && (await unofficial.qr(line))
     if (offered?.kind !== 'ok' || offered.value === null) return null
-    qrs.set(attempt.id, { qr: offered.value, at: clock.now() })
+    await ephemeral.put(qrOf(attempt.id), offered.value, QR_FRESH_MS)
     return offered.value
   }
 
@@ -152,7 +152,7 @@ export function createPairing(options: PairingOptions): Pairing {
     if (!line) return
     switch (update.status) {
       case 'scan_qr':
-        qrs.delete(attemptId)
+        await ephemeral.delete(qrOf(attemptId))
         await freshQr(attempt)
         await ask(attempt, { type: 'OfferQr', at: now(core) })
         return
@@ -195,7 +195,7 @@ export function createPairing(options: PairingOptions): Pairing {
     const apiKey = secrets?.instanceApiKey === undefined ? {} : { instanceApiKey: secrets.instanceApiKey }
     const claimed = await numbers.claim({ tenantId, trace: newId('tr', core) }, creation, apiKey)
     if (claimed.ok) {
-      qrs.delete(attemptId)
+      await ephemeral.delete(qrOf(attemptId))
       pool.promote(attemptId, channelId)
       const outcome = await ask(attempt, { type: 'Complete', at: now(core) })
       if (outcome.ok && outcome.position !== null) core.own.configured(tenantId, outcome.position)

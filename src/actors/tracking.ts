@@ -1,7 +1,6 @@
 /** Tracking: what is known of one message, without its content (channel-service, Message). */
 import { isId } from '../domain/ids.ts'
 import type { TrackingRow } from '../projections/port.ts'
-import { streamOf } from './aggregates.ts'
 import { type Asker, type Core, ok, type Result, refuse } from './core.ts'
 
 export type TrackingView = Omit<TrackingRow, 'tenantId' | 'contactId'> & { readonly toAddress: string }
@@ -26,8 +25,8 @@ export function createTracking(core: Core): Tracking {
 async function find(core: Core, tenantId: string, messageId: string): Promise<TrackingRow | null> {
   await core.own.settled(tenantId)
   const row = core.views.tracking(tenantId, messageId)
-  if (row || core.log.numberOf(streamOf.message(messageId)) === null) return row
-  // It is in the log and not in the view: another node's, or ours while the view is behind.
+  if (row) return row
+  // It may be in the log and not in the view: another node's, or ours while the view is behind.
   await core.views.caughtUp(await core.log.head())
   return core.views.tracking(tenantId, messageId)
 }

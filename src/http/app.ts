@@ -11,7 +11,7 @@ import { answerFrameworkError, clientErrorAnswer, handleFailures } from './failu
 import { healthRoutes } from './health.ts'
 import { describeApi } from './openapi.ts'
 import type { ServiceDoors } from './ports.ts'
-import { limitRequests } from './request-limit.ts'
+import { type CountRequest, limitRequests } from './request-limit.ts'
 import { traceRequests } from './trace.ts'
 import { compileSerializer, compileValidator } from './validation.ts'
 
@@ -27,6 +27,7 @@ export type AppOptions = {
   readonly version: string
   /** Per API key; 0 = off. */
   readonly requestLimitPerMinute: number
+  readonly countRequest: CountRequest
   /** Bytes; what is left out keeps the limits of the contract. */
   readonly bodyLimits?: Partial<BodyLimits>
 }
@@ -75,7 +76,7 @@ export function createApp(options: AppOptions): App {
   })
   app.register(async (scope: App) => {
     requireKey(scope, doors.keys)
-    limitRequests(scope, options.requestLimitPerMinute, options.now)
+    limitRequests(scope, options.requestLimitPerMinute, options.countRequest)
     channelRoutes(scope, doors, limits, options.now)
   })
   app.register(async (scope: App) => {

@@ -4,6 +4,7 @@ import type { Key, Row, Rows, Table } from './port.ts'
 import { changingColumns, keyColumns, prepareStatements, type TableStatements } from './tables.ts'
 
 type Entry = {
+  readonly key: Key
   row: Row | undefined
   /** What the table holds under this key. `other`: nobody looked, or it is replaced by an unrelated row. */
   stored: 'none' | 'same' | 'other'
@@ -45,7 +46,7 @@ export function createPageRows(db: Database, tables: readonly Table[]): PageRows
       let entry = store.entries.get(id)
       if (!entry) {
         const row = store.statements.select.get(...key)
-        entry = { row, stored: row ? 'same' : 'none', dirty: false }
+        entry = { key, row, stored: row ? 'same' : 'none', dirty: false }
         store.entries.set(id, entry)
       }
       return entry.row as R | undefined
@@ -54,7 +55,7 @@ export function createPageRows(db: Database, tables: readonly Table[]): PageRows
       const store = storeOf(table)
       const id = rowKey(store, row)
       const entry = store.entries.get(id)
-      if (!entry) store.entries.set(id, { row, stored: 'other', dirty: true })
+      if (!entry) store.entries.set(id, { key: keyOf(store, row), row, stored: 'other', dirty: true })
       else {
         entry.row = row
         entry.dirty = true
@@ -64,7 +65,7 @@ export function createPageRows(db: Database, tables: readonly Table[]): PageRows
       const { entries } = storeOf(table)
       const id = entryKey(key)
       const stored = entries.get(id)?.stored === 'none' ? 'none' : 'other'
-      entries.set(id, { row: undefined, stored, dirty: true })
+      entries.set(id, { key, row: undefined, stored, dirty: true })
     },
     flush() {
       for (const store of stores.values()) write(store)
@@ -85,20 +86,24 @@ function createStore(db: Database, table: Table): Store {
   }
 }
 
-const entryKey = (key: Key): string | number => (key.length === 1 ? (key[0] ?? '') : key.join('\n'))
+/** A lone key is found as it is; of longer ones each part says where it ends. */
+const entryKey = (key: Key): string | number => (key.length === 1 ? (key[0] ?? '') : key.map(ended).join(''))
+
+const ended = (part: string | number): string => (typeof part === 'number' ? `${part};` : `${part.length}:${part}`)
 
 function rowKey(store: Store, row: Row): string | number {
-  const [first, ...more] = store.keys
-  const lead = row[first ?? ''] ?? ''
-  return more.length === 0 ? lead : `${lead}\n${more.map(column => row[column]).join('\n')}`
+  const [first = ''] = store.keys
+  return store.keys.length === 1 ? (row[first] ?? '') : entryKey(keyOf(store, row))
 }
+
+const keyOf = (store: Store, row: Row): Key => store.keys.map(column => row[column] ?? '')
 
 function write(store: Store): void {
   const { insert, update, remove } = store.statements
-  for (const [id, { row, stored, dirty }] of store.entries) {
+  for (const { key, row, stored, dirty } of store.entries.values()) {
     if (!dirty) continue
     if (row === undefined) {
-      if (stored !== 'none') remove.run(store.keys.length === 1 ? [id] : String(id).split('\n'))
+      if (stored !== 'none') remove.run(key)
     } else if (stored !== 'same') insert.run(valuesOf(row, store.columns))
     else update?.run(valuesOf(row, store.updated))
   }

@@ -22,8 +22,6 @@ export type Running = {
 }
 
 export async function serve(settings: Settings): Promise<Running> {
-  if (settings.storage.eventStoreUrl !== null)
-    throw new StartRefused('EVENTSTORE_URL is set, but this version has the embedded log only')
   const logger = createLogger(settings)
   const storage = await openStorage(settings, { logger, onAnchor: line => process.stdout.write(`${line}\n`) })
   const sandbox = settings.providers.sandbox ? await startSandbox(storage.master.derive('sandbox')) : null
@@ -38,7 +36,8 @@ export async function serve(settings: Settings): Promise<Running> {
     newTraceId: () => newId('tr', { clock: systemClock }),
     publicUrl: settings.listen.publicUrl ?? urlOfListener(settings.listen.host, settings.listen.port),
     version,
-    requestLimitPerMinute: settings.requestLimitPerMinute
+    requestLimitPerMinute: settings.requestLimitPerMinute,
+    countRequest: coordination.hit
   })
   const { host, port } = settings.listen
   try {

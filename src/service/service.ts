@@ -110,6 +110,11 @@ export function createService(
   const shards = createShardWork(coordination.leases, { log, views, logger })
   const core: Core = { log, keyring, views, aggregates, own, clock, logger, works: shards.works, processId }
 
+  views.onPage(({ touched }) => {
+    for (const contactId of touched.contact ?? []) keyring.forgetContact(contactId)
+    for (const channelId of touched.channel ?? []) aggregates.channels.refresh(streamOf.channel(channelId))
+  })
+
   const { messaging, providers, webhooks } = settings
   const official = createOfficialConnector({ baseUrl: platforms.officialBaseUrl, timeoutMs: providers.timeoutMs })
   const unofficial = createUnofficialConnector({ timeoutMs: providers.timeoutMs })
@@ -152,6 +157,7 @@ export function createService(
     numbers,
     pool,
     ttlMs: messaging.attemptTtlMs,
+    ephemeral: coordination.ephemeral,
     callback: reference => ({
       url: `${platforms.publicUrl()}/webhooks/unofficial/${reference}`,
       key: callbackKey(callbackRoot, reference)

@@ -1,33 +1,67 @@
-/** The worker thread of the embedded log: its writer, and the projections that follow it, with connections of their own. */
+/** The worker thread: the projections, beside the writer of the embedded log or as a follower of EventStoreDB. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { openEventStoreLog } from '../log/eventstore/home.ts'
 import { readLogId } from '../log/sqlite/log-id.ts'
 import { createLogThread } from '../log/sqlite/thread-host.ts'
 import { projections } from '../projections/all.ts'
-import { createRunner } from '../projections/runner.ts'
-import type { WorkerData, WorkerMessage } from './worker-protocol.ts'
+import { createRunner, type ReadPage, type Runner } from '../projections/runner.ts'
+import { createPageQueue } from './page-queue.ts'
+import { isToWorker, type WorkerData, type WorkerMessage } from './worker-protocol.ts'
 
-const { dataDir, viewsFile } = workerData as WorkerData
+const data = workerData as WorkerData
 const port = parentPort
-if (!port) throw new Error('the log thread is started by the service')
+if (!port) throw new Error('the worker thread is started by the service')
 
 const say = (message: WorkerMessage): void => port.postMessage(message)
-const thread = createLogThread({ dataDir, port })
-const runner = createRunner({
-  file: viewsFile,
-  logId: readLogId(dataDir),
-  projections,
-  readPage: thread.readPage,
-  onPage: done => say({ kind: 'views:page', done })
-})
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
 
-const advance = (): void => {
-  runner.advance().catch(error => {
-    // What the closing log still committed is folded at the next start.
-    if (!thread.isClosing())
-      say({ kind: 'views:failed', reason: error instanceof Error ? error.message : String(error) })
-  })
+function project(logId: string, readPage: ReadPage): Runner {
+  const onPage = (done: Extract<WorkerMessage, { kind: 'views:page' }>['done']): void =>
+    say({ kind: 'views:page', done })
+  return createRunner({ file: data.viewsFile, logId, projections, readPage, onPage })
 }
 
-thread.onCommitted(advance)
-say({ kind: 'views:ready', position: runner.position() })
-advance()
+if (data.home === 'embedded') besideWriter(data.dataDir)
+else await following(data)
+
+function besideWriter(dataDir: string): void {
+  const thread = createLogThread({ dataDir, port: port as NonNullable<typeof port> })
+  const runner = project(readLogId(dataDir), thread.readPage)
+  const advance = (): void => {
+    runner.advance().catch(error => {
+      // What the closing log still committed is folded at the next start.
+      if (!thread.isClosing()) say({ kind: 'views:failed', reason: reasonOf(error) })
+    })
+  }
+  thread.onCommitted(advance)
+  say({ kind: 'views:ready', position: runner.position() })
+  advance()
+}
+
+async function following({
+  url,
+  streamPrefix,
+  numbersFile
+}: Extract<WorkerData, { home: 'eventstore' }>): Promise<void> {
+  const log = await openEventStoreLog({ url, streamPrefix, numbersFile })
+  const queue = createPageQueue()
+  const runner = project(log.id, queue.read)
+  const follower = log.follow(runner.position(), async page => {
+    queue.add(page)
+    await runner.advance().catch(error => {
+      say({ kind: 'views:failed', reason: reasonOf(error) })
+      throw error
+    })
+  })
+  port?.on('message', (message: unknown) => {
+    if (!isToWorker(message)) return
+    const stopped = async (): Promise<void> => {
+      await follower.close()
+      runner.close()
+      await log.close()
+      port.close()
+    }
+    stopped().catch(error => say({ kind: 'views:failed', reason: reasonOf(error) }))
+  })
+  say({ kind: 'views:ready', position: runner.position() })
+}

@@ -1,9 +1,12 @@
 /** What holds for the listener itself, whatever the route. */
+
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { Writable } from 'node:stream'
 import { type Logger, pino } from 'pino'
 import t from 'tap'
+import { createRequestWindows } from '../../src/coordination/request-windows.ts'
+import { monotonicTime } from '../../src/coordination/time.ts'
 import { createApp } from '../../src/http/app.ts'
 import { readTraceparent } from '../../src/http/trace.ts'
 import { assertRefusal, listen } from './listening.ts'
@@ -151,8 +154,9 @@ t.test('traceparent', async t => {
 })
 
 t.test('requests per key and minute', async t => {
-  let now = Date.parse('2025-03-01T12:00:00.000Z')
-  const { stub, ask } = await listen(t, { requestLimitPerMinute: 3, now: () => now })
+  let now = 1_000
+  const countRequest = createRequestWindows({ ...monotonicTime, now: () => now })
+  const { stub, ask } = await listen(t, { requestLimitPerMinute: 3, countRequest })
   const asking = { path: `/v1/messages/${id('msg')}`, key: KEYS.throttled }
   for (const remaining of ['2', '1', '0']) {
     const { status, headers } = await ask(asking)
@@ -192,7 +196,8 @@ t.test('a close lets requests in flight finish', async t => {
     newTraceId: () => id('tr'),
     publicUrl: 'http://service.example',
     version: '0',
-    requestLimitPerMinute: 0
+    requestLimitPerMinute: 0,
+    countRequest: createRequestWindows(monotonicTime)
   })
   const base = await app.listen({ port: 0, host: '127.0.0.1' })
   let release: (value: unknown) => void = () => undefined

@@ -1,6 +1,9 @@
 /** The service on a real port, in front of stub doors. */
+
 import type { Test } from 'tap'
 import { request } from 'undici'
+import { createRequestWindows } from '../../src/coordination/request-windows.ts'
+import { monotonicTime } from '../../src/coordination/time.ts'
 import { type AppOptions, createApp } from '../../src/http/app.ts'
 import { id, KEYS, type Stub, stubDoors } from './stub-doors.ts'
 
@@ -37,6 +40,7 @@ export async function listen(t: Test, options: Partial<AppOptions> = {}): Promis
     publicUrl: 'http://service.example',
     version: '0.0.0',
     requestLimitPerMinute: 0,
+    countRequest: createRequestWindows(monotonicTime),
     ...options
   })
   const base = await app.listen({ port: 0, host: '127.0.0.1' })

@@ -24,44 +24,48 @@ type Parameters = Range & { readonly tenantNo: number; readonly channelNo: numbe
 type Lead = 'contact' | 'channel' | 'tenant'
 /** What decides the text of the statement. */
 type Shape = { readonly lead: Lead; readonly state: number | null; readonly withChannel: boolean }
+type Columns = 'listed' | 'state'
 
-const COLUMNS = `m.messageNo, m.id, m.tenantNo, m.channelNo, m.contactId, m.state, m.attempts, m.lastError, m.traceId,
+const LISTED = `m.messageNo, m.id, m.tenantNo, m.channelNo, m.contactId, m.state, m.attempts, m.lastError, m.traceId,
   m.createdAt, m.updatedAt`
+const COLUMNS: Readonly<Record<Columns, string>> = { listed: LISTED, state: 'm.id, m.state' }
 type Listed = Omit<StoredMessage, 'contactNo' | 'counted' | 'sentPosition' | 'providerIdIndex' | 'events'>
 
 export function messageListQueries(db: Database, numbers: Numbers): ListQueries {
-  const statements = new Map<string, Statement<[Parameters], Listed>>()
+  const statements = new Map<string, Statement<[Parameters], unknown>>()
   const ofContact = db
     .prepare<[number, number], number>('SELECT count(*) FROM messages WHERE contactNo = ? AND tenantNo = ?')
     .pluck()
 
-  function statementFor(shape: Shape): Statement<[Parameters], Listed> {
-    const key = `${shape.lead}|${shape.state}|${shape.withChannel}`
+  function statementFor(columns: Columns, shape: Shape): Statement<[Parameters], unknown> {
+    const key = `${columns}|${shape.lead}|${shape.state}|${shape.withChannel}`
     const known = statements.get(key)
     if (known) return known
-    const statement = db.prepare<[Parameters], Listed>(listSql(shape))
+    const statement = db.prepare<[Parameters], unknown>(listSql(columns, shape))
     statements.set(key, statement)
     return statement
   }
 
-  function read(tenantId: string, filter: MessageFilter, range: Range): readonly Listed[] {
+  function read(columns: Columns, tenantId: string, filter: MessageFilter, range: Range): readonly unknown[] {
     const state = filter.state === undefined ? null : messageStates.find(filter.state)
     const found = partiesOf(numbers, tenantId, filter)
     if (!found || (filter.state !== undefined && state === null)) return []
     const lead = filter.contactId !== undefined ? 'contact' : filter.channelId !== undefined ? 'channel' : 'tenant'
-    const statement = statementFor({ lead, state, withChannel: filter.channelId !== undefined })
+    const statement = statementFor(columns, { lead, state, withChannel: filter.channelId !== undefined })
     return statement.all({ ...found, ...range })
   }
 
   return {
     messages(tenantId, filter, limit, cursor) {
       const [beforeAt = LAST, beforeNo = LAST] = cursor === null ? [] : decodeCursor('messages', cursor, 2)
-      const rows = read(tenantId, filter, { ...boundsOf(filter), beforeAt, beforeNo, limit: limit + 1 })
+      const range = { ...boundsOf(filter), beforeAt, beforeNo, limit: limit + 1 }
+      const rows = read('listed', tenantId, filter, range) as readonly Listed[]
       const placeOf = (row: Listed) => [row.createdAt, row.messageNo]
       return pageOf('messages', rows, limit, placeOf, row => messageRow(row, numbers))
     },
     messageStates(tenantId, filter, limit) {
-      const rows = read(tenantId, filter, { ...boundsOf(filter), beforeAt: LAST, beforeNo: LAST, limit })
+      const range = { ...boundsOf(filter), beforeAt: LAST, beforeNo: LAST, limit }
+      const rows = read('state', tenantId, filter, range) as readonly Pick<Listed, 'id' | 'state'>[]
       return rows.map(({ id, state }) => ({ id, state: messageStates.word(state) }))
     },
     messagesOf(tenantId, contactId) {
@@ -97,8 +101,8 @@ const IN_RANGE = `createdAt >= @from AND createdAt <= min(@to, @beforeAt)
 const NEWEST_FIRST = 'ORDER BY createdAt DESC, messageNo DESC LIMIT @limit'
 
 /** Which messages, by index alone; then their rows. */
-function listSql(shape: Shape): string {
-  return `SELECT ${COLUMNS} FROM (${placesSql(shape)}) p CROSS JOIN messages m ON m.messageNo = p.messageNo
+function listSql(columns: Columns, shape: Shape): string {
+  return `SELECT ${COLUMNS[columns]} FROM (${placesSql(shape)}) p CROSS JOIN messages m ON m.messageNo = p.messageNo
     WHERE m.tenantNo = @tenantNo ORDER BY p.createdAt DESC, p.messageNo DESC`
 }
 

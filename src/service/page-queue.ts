@@ -1,0 +1,22 @@
+/** Pages that a follower brings, read in the runner's own portions. */
+import type { RecordedEvent } from '../log/port.ts'
+
+export type PageQueue = {
+  add(page: readonly RecordedEvent[]): void
+  /** At most `limit` events after the position; empty when there are none at hand. What lies before is dropped. */
+  read(after: number, limit: number): readonly RecordedEvent[]
+}
+
+export function createPageQueue(): PageQueue {
+  let waiting: readonly RecordedEvent[] = []
+  return {
+    add(page) {
+      waiting = waiting.length === 0 ? page : [...waiting, ...page]
+    },
+    read(after, limit) {
+      const first = waiting.findIndex(event => event.position > after)
+      waiting = first < 0 ? [] : waiting.slice(first)
+      return waiting.slice(0, limit)
+    }
+  }
+}
