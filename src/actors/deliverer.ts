@@ -48,7 +48,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   const lanes = new Map<string, DeliveryLane>()
   // A stream of this node's own: with several writers each flush would meet a conflict.
   const recorder = createOutcomeRecorder(core, String(shardOf(options.nodeId)))
-  const secrets = new LRUCache<string, { revision: number; held: readonly SigningSecret[] }>({ max: SECRETS_MAX })
+  const secrets = new LRUCache<string, readonly SigningSecret[]>({ max: SECRETS_MAX })
+  /** Counts changes of destinations: what was read while one came is not kept. */
+  let changes = 0
   /** Deliveries under way → their destination. */
   const running = new Map<Promise<unknown>, string>()
   let stopping = false
@@ -63,8 +65,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       retries: limit => views.dueDeliveryRetries(destinationId, now(core), limit),
       nextRetry: () => views.nextDeliveryDue(destinationId),
       viewPosition: views.position,
-      deliver(row) {
-        const work = deliver(row)
+      deliver(row, answered) {
+        const work = deliver(row, answered)
         running.set(work, destinationId)
         const done = (): void => void running.delete(work)
         work.then(done, done)
@@ -75,25 +77,29 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
     return created
   }
 
-  /** Newest first; an older one signs too during the overlap. */
-  async function signingSecrets(destinationId: string): Promise<readonly string[]> {
-    const cached = secrets.get(destinationId)
-    const held = [...(cached?.held ?? [])]
-    let revision = cached?.revision ?? -1
-    for await (const recorded of core.log.read(streamOf.destination(destinationId), { from: revision + 1 })) {
-      revision = recorded.revision
+  /** Newest first. */
+  async function readSecrets(destinationId: string): Promise<readonly SigningSecret[]> {
+    const held: SigningSecret[] = []
+    for await (const recorded of core.log.read(streamOf.destination(destinationId))) {
       const event = decode<DestinationEvent>(recorded)
       const opened = event.ciphertext === null ? null : await unseal<DestinationSecrets>(core, event)
       if (opened) held.unshift({ secret: opened.secret, since: Date.parse(event.at) })
     }
-    secrets.set(destinationId, { revision, held })
+    return held
+  }
+
+  /** The newest one, and the one before it during the overlap. */
+  async function signingSecrets(destinationId: string): Promise<readonly string[]> {
+    const seen = changes
+    const held = secrets.get(destinationId) ?? (await readSecrets(destinationId))
+    if (seen === changes) secrets.set(destinationId, held)
     return held
       .filter((_, index) => index === 0 || clock.now() - (held[index - 1]?.since ?? 0) < ROTATION_OVERLAP_MS)
       .slice(0, 2)
       .map(entry => entry.secret)
   }
 
-  async function deliver(row: DeliveryRow): Promise<number> {
+  async function deliver(row: DeliveryRow, answered: () => void): Promise<number> {
     const destination = views.destination(row.tenantId, row.destinationId)
     const envelope = await render(core, row)
     if (!destination?.enabled) return settle(row, { state: 'dead', error: 'destination_disabled' })
@@ -111,6 +117,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
         'x-service-delivery-id': row.id
       }
     })
+    answered()
     if (answer.kind === 'failed')
       return retryOrBury(row, { error: answer.error, status: null, durationMs: answer.durationMs })
     const { status, durationMs } = answer
@@ -166,6 +173,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 
   views.onPage(({ touched }) => {
+    for (const destinationId of touched.destination ?? []) {
+      changes++
+      secrets.delete(destinationId)
+    }
     if (stopping) return
     for (const destinationId of touched.outbox ?? []) if (core.works(destinationId)) lane(destinationId).pump()
   })

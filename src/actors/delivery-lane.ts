@@ -11,14 +11,16 @@ export type DeliveryLaneOptions = {
   readonly next: (afterSeq: number, limit: number) => readonly DeliveryRow[]
   readonly retries: (limit: number) => readonly DeliveryRow[]
   readonly nextRetry: () => string | null
-  /** Posts and records; resolves with the position of the outcome. */
-  readonly deliver: (row: DeliveryRow) => Promise<number>
+  /** Posts and records; resolves with the position of the outcome. `answered`: the receiver is done with it. */
+  readonly deliver: (row: DeliveryRow, answered: () => void) => Promise<number>
   readonly viewPosition: () => number
 }
 export type DeliveryLane = { pump(): void; stop(): void }
 
 const PAGE = 128
 const AHEAD_MAX = 1_024
+/** Answered, but the outcome is not on record yet, or not seen by the view; beyond it the receiver has to wait. */
+const UNSEEN_MAX = 4_096
 /** A retry that the view still lists although it was just done is looked at again after this. */
 const STALE_MS = 50
 
@@ -55,19 +57,24 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
     }
   }
 
+  /** The receiver's place is free when it has answered; that its answer is recorded takes a commit, and holds up nobody. */
   function start(row: DeliveryRow, first: boolean): void {
     inFlight++
     if (first) busyStreams.add(row.streamNo)
     inHand.set(row.id, 0)
+    let hasLeft = false
+    const leave = (): void => {
+      if (hasLeft) return
+      hasLeft = true
+      inFlight--
+      if (first) busyStreams.delete(row.streamNo)
+      pump()
+    }
     options
-      .deliver(row)
+      .deliver(row, leave)
       .then(position => inHand.set(row.id, position))
       .catch(() => inHand.delete(row.id))
-      .finally(() => {
-        inFlight--
-        if (first) busyStreams.delete(row.streamNo)
-        pump()
-      })
+      .finally(leave)
   }
 
   function pump(): void {
@@ -76,7 +83,7 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
     const next = options.nextRetry()
     const isDue = next !== null && Date.parse(next) <= clock.now()
     const retries = isDue ? options.retries(PAGE).filter(row => !inHand.has(row.id)) : []
-    while (inFlight < concurrency) {
+    while (inFlight < concurrency && inHand.size < UNSEEN_MAX) {
       const retry = retries.shift()
       const row = retry ?? takeNext()
       if (!row) break

@@ -60,9 +60,15 @@ export function createIntake(options: IntakeOptions): Intake {
     switch (update.kind) {
       case 'status':
         await reports.status(channels, update, trace)
-        if (update.restriction) {
-          const { until } = update.restriction
-          await restrict(core, live, { code: update.code ?? 'channel_restricted', until, source: 'callback', trace })
+        // A failure for this reason tells of the flag too, whether or not its end is told with it.
+        if (update.restriction || update.code === 'channel_restricted') {
+          const until = update.restriction?.until ?? null
+          await restrict(core, live, {
+            code: update.providerCode ?? 'channel_restricted',
+            until,
+            source: 'callback',
+            trace
+          })
         }
         return
       case 'echo':
@@ -129,17 +135,21 @@ export function createIntake(options: IntakeOptions): Intake {
     }
   }
 
-  /** The secret of the number decides, the default app's only where the number has none of its own (decisions §6). */
+  /**
+   * Those of the channels that the body may speak of. The secret of the number decides, the default app's only where the
+   * number has none of its own (decisions §6); who held the number before, or shares its account, has no say for others.
+   */
   async function verified(
     channels: readonly ChannelRow[],
     body: Buffer,
     signature: string | undefined
-  ): Promise<boolean> {
+  ): Promise<readonly ChannelRow[]> {
+    const trusted: ChannelRow[] = []
     for (const channel of channels) {
       const secret = (await lines.appSecret(channel.id)) ?? options.appSecret
-      if (secret !== null && officialCallbacks.verify(secret, body, signature)) return true
+      if (secret !== null && officialCallbacks.verify(secret, body, signature)) trusted.push(channel)
     }
-    return false
+    return trusted
   }
 
   return {
@@ -155,13 +165,14 @@ export function createIntake(options: IntakeOptions): Intake {
       const work: { channels: readonly ChannelRow[]; update: Update }[] = []
       let trusted = 0
       for (const part of officialCallbacks.parse(parsed)) {
-        const channels =
+        const named =
           part.phoneNumberId !== null
             ? views.channelsByPhoneNumberId(part.phoneNumberId)
             : part.wabaId !== null
               ? views.channelsOfWaba(part.wabaId)
               : []
-        if (!(await verified(channels, body, signature))) continue
+        const channels = await verified(named, body, signature)
+        if (channels.length === 0) continue
         trusted++
         for (const update of part.updates)
           for (const group of concerned(channels, part.phoneNumberId, update)) work.push({ channels: group, update })

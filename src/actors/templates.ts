@@ -28,6 +28,9 @@ const CONFLICTS_MAX = 20
 export function createTemplates({ core, lines, official }: TemplatesOptions): Templates {
   const { views, aggregates, clock, logger } = core
   let cancel: (() => void) | null = null
+  let stopped = false
+  /** Connected numbers whose account has been read since they connected. */
+  const readFor = new Set<string>()
   const revisions = new Map<string, number>()
 
   /** The stream has many writers and no state to decide on: a conflict only says where its end is. */
@@ -79,6 +82,20 @@ export function createTemplates({ core, lines, official }: TemplatesOptions): Te
     }
   }
 
+  /** A number that has just connected brings the templates of its account. */
+  function onChannel(channelId: string): void {
+    const row = views.channelById(channelId)
+    if (row?.kind !== 'official' || row.state !== 'connected') readFor.delete(channelId)
+    else if (!readFor.has(channelId) && core.works(channelId)) {
+      readFor.add(channelId)
+      sync(channelId).catch(error => logger.warn({ err: error, channelId }, 'templates could not be read'))
+    }
+  }
+
+  views.onPage(({ touched }) => {
+    if (!stopped) for (const channelId of touched.channel ?? []) onChannel(channelId)
+  })
+
   function syncAll(): void {
     const work = async (): Promise<void> => {
       for (const channelId of views.channelIds()) if (core.works(channelId)) await sync(channelId)
@@ -93,7 +110,10 @@ export function createTemplates({ core, lines, official }: TemplatesOptions): Te
   return {
     sync,
     start: syncAll,
-    stop: () => cancel?.(),
+    stop() {
+      stopped = true
+      cancel?.()
+    },
     async save(asker, { name, language, ...text }) {
       const event: TemplateSaved = { type: 'TemplateSaved', at: now(core), data: { name, language, text } }
       await append(asker.tenantId, [event], askedBy(asker))

@@ -72,18 +72,20 @@ export type Decoded<E extends Event = Event> = E & {
 export function decode<E extends Event = Event>(recorded: RecordedEvent): Decoded<E> {
   const body = JSON.parse(recorded.body) as Body
   const meta = JSON.parse(recorded.meta) as EventMeta
-  return {
+  // Built in one shape and without spreads: every event of every rebuild passes here.
+  const event: Record<string, unknown> = {
     type: recorded.type,
     at: meta.at,
-    ...(meta.providerAt === undefined ? {} : { providerAt: meta.providerAt }),
-    ...(meta.subject === undefined ? {} : { subject: meta.subject }),
     data: catalogue.upcast(recorded.type, body.v, body.data),
     id: recorded.id,
     position: recorded.position,
     revision: recorded.revision,
     meta,
     ciphertext: body.sealed ?? null
-  } as unknown as Decoded<E>
+  }
+  if (meta.providerAt !== undefined) event.providerAt = meta.providerAt
+  if (meta.subject !== undefined) event.subject = meta.subject
+  return event as unknown as Decoded<E>
 }
 
 /** The sealed part in clear; null when there is none or its contact was erased. */

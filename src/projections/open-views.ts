@@ -1,7 +1,7 @@
 /** The views as the main thread sees them: a read-only connection of its own, and the news of each folded page. */
 import Database from 'better-sqlite3'
 import { createCaughtUp } from './caught-up.ts'
-import type { ChannelRow, KeyRow, PageDone, Views } from './port.ts'
+import type { ChannelRow, DestinationRow, KeyRow, PageDone, Views } from './port.ts'
 import { accountQueries } from './queries/accounts.ts'
 import { channelQueries } from './queries/channels.ts'
 import { contactQueries } from './queries/contacts.ts'
@@ -40,6 +40,7 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
   const numbers = createNumbers(db)
   const knownChannels = createRecall<readonly ChannelRow[]>()
   const knownKeys = createRecall<KeyRow>()
+  const knownDestinations = createRecall<DestinationRow>()
   const listeners: ((page: PageDone) => void)[] = []
   const caughtUp = createCaughtUp(startOf(db))
   return {
@@ -50,6 +51,7 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
       // Before anybody is woken who waited for this page.
       if (done.touched.channel) knownChannels.forget()
       if (done.touched.key) knownKeys.forget()
+      if (done.touched.destination) knownDestinations.forget()
       caughtUp.advance(done.position)
       for (const listener of listeners) listener(done)
     },
@@ -60,7 +62,7 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
     ...contactQueries(db, numbers),
     ...templateQueries(db),
     ...queueQueries(db),
-    ...accountQueries(db, knownKeys),
+    ...accountQueries(db, knownKeys, knownDestinations),
     ...outboxQueries(db, numbers),
     deliveries: deliveryListQuery(db),
     ...todoQueries(db),

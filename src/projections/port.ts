@@ -53,7 +53,7 @@ export type Rows = {
 }
 
 /** Who wants to know that something changed: handed to the main thread after the page is committed. */
-export type Topic = 'dispatch' | 'outbox' | 'todo' | 'channel' | 'key' | 'contact' | 'held' | 'failure'
+export type Topic = 'dispatch' | 'outbox' | 'todo' | 'channel' | 'destination' | 'key' | 'contact' | 'held' | 'failure'
 export type Touch = (topic: Topic, id: string) => void
 
 /** Pure: same events, same rows, byte for byte. No clock, no randomness, no order of iteration that is not the log's. */

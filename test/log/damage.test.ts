@@ -52,6 +52,14 @@ t.test('one changed byte of an event is named, wherever it stands', async t => {
   }
 })
 
+t.test('a hash that became a text, with the same bytes, is named', async t => {
+  const dataDir = damaged(t, () => undefined)
+  const db = new Database(join(dataDir, 'log.db'))
+  db.exec('UPDATE events SET hash = CAST(hash AS TEXT) WHERE position = 38')
+  db.close()
+  t.match((await verifyDataDir(dataDir, options)).faults[0], { position: 38 })
+})
+
 t.test('any changed byte is either a fault or changes nothing that the log says', async t => {
   const change = fc.record({ at: fc.nat({ max: intact.length - 1 }), mask: fc.integer({ min: 1, max: 255 }) })
   await fc.assert(

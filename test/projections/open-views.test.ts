@@ -61,7 +61,13 @@ t.test('listeners hear who was touched', async t => {
   t.same(heard, [
     {
       position: 4,
-      touched: { todo: ['finish_number'], channel: [channelId], outbox: [destinationId], dispatch: [channelId] }
+      touched: {
+        todo: ['finish_number'],
+        channel: [channelId],
+        destination: [destinationId],
+        outbox: [destinationId],
+        dispatch: [channelId]
+      }
     }
   ])
   runner.close()

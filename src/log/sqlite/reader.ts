@@ -125,7 +125,7 @@ export function createReader(db: Database): Reader {
 
 /** The event of a row; nothing when its stream was erased. */
 function recorded(row: Row): RecordedEvent[] {
-  const { erased, stream, ...rest } = row
-  if (stream === null) throw new Error(`the event log is damaged: event ${row.position} belongs to no stream`)
-  return erased ? [] : [{ ...rest, stream }]
+  const { erased, position, stream, streamNo, revision, id, type, body, meta, hash } = row
+  if (stream === null) throw new Error(`the event log is damaged: event ${position} belongs to no stream`)
+  return erased ? [] : [{ position, stream, streamNo, revision, id, type, body, meta, hash }]
 }

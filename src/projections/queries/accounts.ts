@@ -11,7 +11,11 @@ type AccountQueries = Pick<
   'keyByDigest' | 'keys' | 'tenantByName' | 'tenantIds' | 'hasRisk' | 'risks' | 'destination' | 'destinations'
 >
 
-export function accountQueries(db: Database, known: Recall<KeyRow>): AccountQueries {
+export function accountQueries(
+  db: Database,
+  knownKeys: Recall<KeyRow>,
+  knownDestinations: Recall<DestinationRow>
+): AccountQueries {
   const byDigest = db.prepare<[string], StoredKey>('SELECT * FROM keys WHERE digest = ?')
   const keysOf = db.prepare<[string], StoredKey>('SELECT * FROM keys WHERE tenantId = ? ORDER BY position')
   const byName = db
@@ -28,7 +32,7 @@ export function accountQueries(db: Database, known: Recall<KeyRow>): AccountQuer
   )
   return {
     keyByDigest: digest =>
-      known.of(digest, () => {
+      knownKeys.of(digest, () => {
         const row = byDigest.get(digest)
         return row ? keyRow(row) : null
       }),
@@ -38,8 +42,11 @@ export function accountQueries(db: Database, known: Recall<KeyRow>): AccountQuer
     hasRisk: (tenantId, track, termsVersion) => risk.get(tenantId, track, termsVersion) !== undefined,
     risks: tenantId => risksOf.all(tenantId),
     destination(tenantId, destinationId) {
-      const row = destination.get(destinationId)
-      return row && row.tenantId === tenantId ? destinationRow(row) : null
+      const row = knownDestinations.of(destinationId, () => {
+        const stored = destination.get(destinationId)
+        return stored ? destinationRow(stored) : null
+      })
+      return row?.tenantId === tenantId ? row : null
     },
     destinations: tenantId => destinationsOf.all(tenantId).map(destinationRow)
   }

@@ -40,9 +40,10 @@ export const destinationsProjection: Projection = {
     'DestinationDisabled',
     'DestinationRemoved'
   ],
-  apply(recorded, rows) {
+  apply(recorded, rows, touch) {
     const event = recorded as RecordedOf<DestinationEvent>
     const id = destinationIdOf(event.stream)
+    touch('destination', id)
     if (event.type === 'DestinationCreated') {
       const { tenantId, url, secretLast4 } = event.data
       const { at: createdAt, position } = event
