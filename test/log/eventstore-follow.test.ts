@@ -156,8 +156,9 @@ t.test('a slow handler holds the server back', async t => {
 
 t.test('the end of the log is found behind what others write, and only looked for once', async t => {
   const double = await doubleFor(t)
-  const log = await logOn(t, double)
-  const others = await logOn(t, double, { streamPrefix: 'other-' })
+  const patient = { deadlineMs: 20_000, budgetMs: 60_000, waitMs: 60_000 }
+  const log = await logOn(t, double, patient)
+  const others = await logOn(t, double, { ...patient, streamPrefix: 'other-' })
   t.equal(await log.head(), 0)
   await log.append('s', NO_STREAM, [event('s')])
   const head = await log.head()
