@@ -43,6 +43,8 @@ const { values, positionals } = parseArgs({
   }
 })
 
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1))
+
 const unknown = positionals.find(name => !Object.hasOwn(BENCHES, name))
 if (unknown !== undefined) {
   process.stderr.write(`${unknown} is not measured here; there are ${Object.keys(BENCHES).join(', ')}\n`)

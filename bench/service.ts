@@ -51,6 +51,8 @@ export async function startService(options: ServiceOptions): Promise<BenchedServ
     env: { PATH: process.env.PATH, ...settings(options, port), ...options.variables }
   })
   const ended = new Promise<void>(resolve => child.once('exit', () => resolve()))
+  // A run that is broken off leaves no service behind.
+  process.once('exit', () => child.kill('SIGKILL'))
   if (!(await until(() => isReady(url), START_MS))) throw new Error('the service did not start')
   const apiKey = await issueKey(options.dataDir)
 

@@ -113,14 +113,19 @@ async function tellSent(core: Core, delivery: DeliveryRow, stream: string): Prom
     data: {
       to: secrets.to,
       messageId,
-      content: leanContent(core, delivery.tenantId, secrets.content as Content),
+      content: leanContent(core, delivery.tenantId, channelId, secrets.content as Content),
       ...metadata
     }
   }
 }
 
 /** The kind sent, without url and without provider ids (channel-service, Events). */
-function leanContent(core: Core, tenantId: string, content: Content): Readonly<Record<string, unknown>> {
+function leanContent(
+  core: Core,
+  tenantId: string,
+  channelId: string,
+  content: Content
+): Readonly<Record<string, unknown>> {
   switch (content.kind) {
     case 'media': {
       const { url: _url, ...rest } = content
@@ -128,7 +133,7 @@ function leanContent(core: Core, tenantId: string, content: Content): Readonly<R
     }
     case 'template': {
       const { name, language } = content
-      const text = core.views.template(tenantId, name, language)?.text
+      const text = templateText(core, tenantId, channelId, name, language)
       // `rendered` is there only when the template is known and its parameters fit; it is never invented.
       const rendered = text ? renderTemplate(text, content) : null
       const params = content.bodyParams ?? []
@@ -137,6 +142,14 @@ function leanContent(core: Core, tenantId: string, content: Content): Readonly<R
     default:
       return content
   }
+}
+
+/** What the number sends under that name: its account's own template on the official platform, else the workspace's. */
+function templateText(core: Core, tenantId: string, channelId: string, name: string, language: string) {
+  const channel = core.views.channelById(channelId)
+  if (channel?.kind !== 'official') return core.views.template(tenantId, name, language)?.text
+  const named = core.views.templatesNamed(tenantId, name)
+  return named.find(row => row.wabaId === channel.wabaId && row.language === language)?.text
 }
 
 const STATUS: Readonly<Record<string, string>> = {

@@ -3,6 +3,7 @@
  * not known yet, held durably until the send's own answer tells it (architecture, rule 5). Either order settles.
  */
 import type { Update } from '../connectors/port.ts'
+import { isId } from '../domain/ids.ts'
 import type { Report } from '../domain/message.ts'
 import type { ProviderSecrets, Queued, QueuedSecrets } from '../domain/message-events.ts'
 import type { ReportHeld, ReportSettled } from '../domain/record.ts'
@@ -63,13 +64,15 @@ export function createReports(core: Core): Reports {
   }
 
   async function status(channels: readonly ChannelRow[], update: StatusUpdate, trace: string): Promise<void> {
+    // Another program on the same number may put data of its own there that only looks like ours.
+    const named = update.messageId !== null && isId('msg', update.messageId) ? update.messageId : null
     for (const channel of channels) {
       const index = await indexOf(channel, update.providerId)
       const report = toReport(update, index)
-      if (update.messageId !== null && (await apply(channel, update.messageId, report, trace))) return
+      if (named !== null && (await apply(channel, named, report, trace))) return
       const messageId = await messageOf(channel, index)
       if (messageId !== null && (await apply(channel, messageId, report, trace))) return
-      if (update.messageId === null && views.hasInDoubt(channel.id)) return hold(channel, index, update, trace)
+      if (named === null && views.hasInDoubt(channel.id)) return hold(channel, index, update, trace)
     }
   }
 

@@ -6,6 +6,7 @@ import type { Leases } from '../coordination/port.ts'
 import { shardOf } from '../coordination/shards.ts'
 import type { EventLog } from '../log/port.ts'
 import type { Views } from '../projections/port.ts'
+import type { Clock } from './clock.ts'
 import type { Logger } from './core.ts'
 
 /** Says whether a channel, an attempt or a destination belongs to the shards in question. */
@@ -31,28 +32,52 @@ const CATCH_UP_STEP_MS = 1_000
 
 export function createShardWork(
   leases: Leases,
-  { log, views, logger }: { log: EventLog; views: Views; logger: Logger }
+  { log, views, clock, logger }: { log: EventLog; views: Views; clock: Clock; logger: Logger }
 ): ShardWork {
   const workers: ShardWorker[] = []
   const opened = new Set<number>()
+  /** Shard → how often it was lost: tells one holding of it from the next. */
+  const lostTimes = new Map<number, number>()
+  const turnOf = (shard: number): number => lostTimes.get(shard) ?? 0
 
   const within =
     (shards: ReadonlySet<number>): Belongs =>
     id =>
       shards.has(shardOf(id))
 
-  async function open(shards: readonly number[]): Promise<void> {
+  /** Held without a break since the take-over began: what was lost and won again meanwhile has a take-over of its own. */
+  const since = (turns: ReadonlyMap<number, number>): Set<number> =>
+    new Set([...turns].filter(([shard, turn]) => turnOf(shard) === turn && leases.holds(shard)).map(([shard]) => shard))
+
+  async function open(turns: ReadonlyMap<number, number>): Promise<void> {
     const head = await log.head()
-    while (!(await views.caughtUp(head, CATCH_UP_STEP_MS))) if (!shards.some(shard => leases.holds(shard))) return
-    const held = new Set(shards.filter(shard => leases.holds(shard)))
+    while (!(await views.caughtUp(head, CATCH_UP_STEP_MS))) if (since(turns).size === 0) return
+    const held = since(turns)
     for (const worker of workers) await worker.open(within(held))
-    for (const shard of held) if (leases.holds(shard)) opened.add(shard)
+    const still = since(turns)
+    for (const shard of still) opened.add(shard)
     // What came while they were opening is found by looking once more, now that they are.
-    for (const worker of workers) await worker.open(within(held))
+    for (const worker of workers) await worker.open(within(still))
+  }
+
+  /** A log that is away does not end a lease: the take-over is begun anew for as long as shards are held. */
+  async function openAtLast(shards: readonly number[]): Promise<void> {
+    const turns = new Map(shards.map(shard => [shard, turnOf(shard)]))
+    while (since(turns).size > 0) {
+      try {
+        return await open(turns)
+      } catch (error) {
+        logger.warn({ err: error }, 'shards could not be taken over and are tried again')
+        await new Promise<void>(resolve => clock.after(CATCH_UP_STEP_MS, resolve))
+      }
+    }
   }
 
   async function close(shards: readonly number[]): Promise<void> {
-    for (const shard of shards) opened.delete(shard)
+    for (const shard of shards) {
+      opened.delete(shard)
+      lostTimes.set(shard, turnOf(shard) + 1)
+    }
     const lost = within(new Set(shards))
     await Promise.allSettled(workers.map(worker => worker.close(lost)))
   }
@@ -67,7 +92,7 @@ export function createShardWork(
       let first: Promise<void> = Promise.resolve()
       leases.watch({
         onAcquired(shards) {
-          first = open(shards).catch(error => logger.error({ err: error }, 'shards could not be taken over'))
+          first = openAtLast(shards)
         },
         onLost: close
       })

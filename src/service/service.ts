@@ -107,7 +107,7 @@ export function createService(
       logger.error({ err: error, stream }, 'a command crashed; the actor starts again from its stream')
   })
   const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
-  const shards = createShardWork(coordination.leases, { log, views, logger })
+  const shards = createShardWork(coordination.leases, { log, views, clock, logger })
   const core: Core = { log, keyring, views, aggregates, own, clock, logger, works: shards.works, processId }
 
   views.onPage(({ touched }) => {

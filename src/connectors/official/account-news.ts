@@ -1,5 +1,5 @@
 import type { Update } from '../port.ts'
-import { isoOfSeconds, type Loose, listOf, objectOf, textOf } from './loose-json.ts'
+import { isoOfSeconds, type Loose, listOf, objectOf, textOf, textUpTo } from './loose-json.ts'
 
 /** The platform's template events, in the service's statuses (`provider-official`, 7.3). */
 const TEMPLATE_STATUS: ReadonlyMap<string, string> = new Map([
@@ -25,10 +25,14 @@ const BARS_NEW_CONTACTS = 'RESTRICTED_BIZ_INITIATED_MESSAGING'
 /** In the service's statuses; null for a word that says nothing to us. */
 export const templateStatusOf = (word: string | null): string | null => TEMPLATE_STATUS.get(word ?? '') ?? null
 
+/** The platform's own limit of a name, and more than any language code takes. */
+const NAME_CHARS_MAX = 512
+const LANGUAGE_CHARS_MAX = 20
+
 /** `message_template_status_update`. */
 export function templateNewsOf(value: Loose): Update {
-  const name = textOf(value.message_template_name)
-  const language = textOf(value.message_template_language)
+  const name = textUpTo(value.message_template_name, NAME_CHARS_MAX)
+  const language = textUpTo(value.message_template_language, LANGUAGE_CHARS_MAX)
   const status = templateStatusOf(textOf(value.event))
   if (name === null || language === null || status === null) {
     return { kind: 'ignored', reason: 'message_template_status_update' }

@@ -2,7 +2,7 @@ import type { OfficialChange, Update } from '../port.ts'
 import { accountNewsOf, preferenceNewsOf, templateNewsOf } from './account-news.ts'
 import { failureCodeOf } from './errors.ts'
 import { messageOf } from './inbound-message.ts'
-import { idOf, isObject, isoOfSeconds, type Loose, listOf, numberOf, objectOf, textOf } from './loose-json.ts'
+import { idOf, isObject, isoOfSeconds, type Loose, listOf, numberOf, objectOf, textOf, textUpTo } from './loose-json.ts'
 
 /**
  * The changes of one callback body, in its order (`provider-official`, 6.3 and 7).
@@ -45,6 +45,9 @@ function updatesOf(field: string, value: Loose): Update[] {
 
 /** Reasons are counted and logged, and a field name is foreign text. */
 const REASON_CHARS_MAX = 64
+/** Far above any id or address seen; longer ones are somebody's mistake. */
+const ID_CHARS_MAX = 512
+const ADDRESS_CHARS_MAX = 256
 
 function messagingNewsOf(value: Loose): Update[] {
   const contacts = listOf(value.contacts).map(objectOf)
@@ -64,8 +67,8 @@ function inboundOf(value: unknown, contacts: readonly Loose[]): Update {
   const phone = textOf(value.from)
   const contact = senderOf(phone, textOf(value.from_user_id), contacts)
   const userId = textOf(value.from_user_id) ?? textOf(contact.user_id)
-  const from = phone ?? textOf(contact.wa_id) ?? userId
-  const providerId = textOf(value.id)
+  const from = textUpTo(phone ?? textOf(contact.wa_id) ?? userId, ADDRESS_CHARS_MAX)
+  const providerId = textUpTo(value.id, ID_CHARS_MAX)
   if (providerId === null || from === null) return malformed('message')
   if (textOf(value.group_id) !== null) return { kind: 'ignored', reason: 'group' }
   const message = messageOf(value)
@@ -101,7 +104,7 @@ const STATUSES: ReadonlyMap<string, 'sent' | 'delivered' | 'read' | 'failed'> = 
 
 function statusOf(item: unknown): Update {
   const value = objectOf(item)
-  const providerId = textOf(value.id)
+  const providerId = textUpTo(value.id, ID_CHARS_MAX)
   if (providerId === null) return malformed('status')
   const status = STATUSES.get(textOf(value.status) ?? '')
   if (status === undefined) return { kind: 'ignored', reason: 'status' }
@@ -119,6 +122,6 @@ function statusOf(item: unknown): Update {
     providerCode: failed && providerCode !== null ? String(providerCode) : null,
     restriction: null,
     providerAt: isoOfSeconds(value.timestamp),
-    address: textOf(value.recipient_id) ?? textOf(value.recipient_user_id)
+    address: textUpTo(value.recipient_id, ADDRESS_CHARS_MAX) ?? textUpTo(value.recipient_user_id, ADDRESS_CHARS_MAX)
   }
 }

@@ -5,8 +5,8 @@ export type Loose = { readonly [key: string]: unknown }
 const NO_MEMBERS: Loose = Object.freeze(Object.create(null))
 const NO_ITEMS: readonly unknown[] = Object.freeze([])
 
-/** Milliseconds that a Date can hold; beyond them `toISOString` throws. */
-const DATE_MS_MAX = 8.64e15
+/** Past the year 9999 an ISO time has another form, which does not sort as text. */
+const DATE_MS_MAX = Date.UTC(10_000, 0, 1) - 1
 
 export function isObject(value: unknown): value is Loose {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
@@ -25,6 +25,12 @@ export function listOf(value: unknown): readonly unknown[] {
 /** A string that holds something, else null. */
 export function textOf(value: unknown): string | null {
   return typeof value === 'string' && value !== '' ? value : null
+}
+
+/** A string of 1 to `maximum` characters, else null: what is stored has a limit, and an overlong id is nobody's. */
+export function textUpTo(value: unknown, maximum: number): string | null {
+  const text = textOf(value)
+  return text !== null && text.length <= maximum ? text : null
 }
 
 /** An identifier as text: platforms write the same id as a string here and as a number there. */

@@ -1,4 +1,4 @@
-import { isObject, type Loose, objectOf, textOf } from '../official/loose-json.ts'
+import { isObject, type Loose, objectOf, textUpTo } from '../official/loose-json.ts'
 import type { Update } from '../port.ts'
 import { addressOf, isPersonalChat, messageRefOf } from './identifiers.ts'
 import { isRestrictionText } from './refusals.ts'
@@ -21,11 +21,14 @@ const STATUSES: ReadonlyMap<unknown, 'sent' | 'delivered' | 'read' | 'failed'> =
   ['PLAYED', 'read']
 ])
 
+/** Far above any chat id seen. */
+const CHAT_CHARS_MAX = 256
+
 /** `message.ack`: only of our own messages to a person. `providerAt` is the envelope's time, as the payload has none. */
 export function acknowledgementOf(payload: Loose, providerAt: string | null): Update {
   const ref = messageRefOf(payload.id)
   if (ref === null) return { kind: 'ignored', reason: 'malformed:ack' }
-  const chat = ref.chat ?? textOf(payload.from)
+  const chat = textUpTo(ref.chat ?? payload.from, CHAT_CHARS_MAX)
   if (chat !== null && !isPersonalChat(chat)) return { kind: 'ignored', reason: 'group' }
   if (payload.fromMe === false || (payload.fromMe !== true && ref.own === false)) {
     return { kind: 'ignored', reason: 'ack_of_inbound' }
@@ -42,7 +45,7 @@ export function acknowledgementOf(payload: Loose, providerAt: string | null): Up
     providerCode: restriction === null ? null : RESTRICTED_CODE,
     restriction,
     providerAt,
-    address: chat === null ? null : addressOf(chat)
+    address: chat === null ? null : addressOf(chat) || null
   }
 }
 

@@ -15,6 +15,8 @@ export type UnofficialCallback = {
 
 /** Reasons are counted and logged, and an event's name is foreign text. */
 const REASON_CHARS_MAX = 64
+/** Far above any address seen. */
+const ADDRESS_CHARS_MAX = 256
 
 /**
  * The news of one event of a session server (`provider-unofficial`, 6).
@@ -111,10 +113,12 @@ function inboundOf(payload: Loose, ref: MessageRef, chat: string, message: Inbou
   const alias = aliasOf(data, address)
   // A contact goes by the phone number where it is known, by the hidden id only where it is not.
   const phoneIsAlias = alias !== null && isHiddenId(address)
+  const from = phoneIsAlias ? alias : address
+  if (from === '' || from.length > ADDRESS_CHARS_MAX) return ignored('malformed:message')
   return {
     kind: 'inbound',
     providerId: ref.bareId,
-    from: phoneIsAlias ? alias : address,
+    from,
     alias: phoneIsAlias ? address : alias,
     profileName: pushNameOf(data),
     quotedProviderId: messageRefOf(objectOf(payload.replyTo).id)?.bareId ?? null,

@@ -1,4 +1,4 @@
-import { isObject, isoOfSeconds, type Loose, objectOf, textOf } from '../official/loose-json.ts'
+import { isObject, isoOfMilliseconds, isoOfSeconds, type Loose, objectOf, textOf } from '../official/loose-json.ts'
 import type { Engine, SessionStatus, SessionView } from '../port.ts'
 import { addressOf } from './identifiers.ts'
 
@@ -35,7 +35,7 @@ export function engineOf(value: unknown): Engine | null {
 export function ownNumberOf(me: unknown): string | null {
   const id = textOf(objectOf(me).id)
   const address = id === null ? '' : addressOf(id)
-  return /^\d+$/.test(address) ? address : null
+  return /^\d{4,20}$/.test(address) ? address : null
 }
 
 /**
@@ -55,8 +55,7 @@ export function restrictionOf(node: unknown): Restriction | null {
 
 /** An ISO time rewritten in our precision, null when it is none. */
 export function isoOfText(value: unknown): string | null {
-  const ms = Date.parse(textOf(value) ?? '')
-  return Number.isNaN(ms) ? null : new Date(ms).toISOString()
+  return isoOfMilliseconds(Date.parse(textOf(value) ?? ''))
 }
 
 /** A session object as `look` answers it; null when its status is none that we know. */
