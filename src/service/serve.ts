@@ -70,7 +70,7 @@ export async function serve(settings: Settings): Promise<Running> {
   }
 }
 
-const LOG_BUFFER_BYTES = 16 * 1024
+const LOG_BUFFER_BYTES = 8 * 1024
 const LOG_FLUSH_MS = 250
 
 function buffered(): ReturnType<typeof pino.destination> {
