@@ -183,7 +183,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
   return {
     cancelFor,
-    open(belongs) {
+    async open(belongs) {
       for (const destinationId of views.destinationsWithWork())
         if (core.works(destinationId) && belongs(destinationId)) lane(destinationId).pump()
     },

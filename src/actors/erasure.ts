@@ -34,9 +34,18 @@ export function createErasure({ core, cancelDeliveries, removeMedia }: ErasureOp
   const { views, keyring, aggregates, log } = core
 
   async function failWaiting(tenantId: string, contactId: string): Promise<void> {
-    for (const row of views.waitingFor(tenantId, contactId, WAITING_AT_ONCE)) {
-      const command = { type: 'FailWaiting', at: now(core), code: 'contact_erased' } as const
-      await aggregates.messages.ask(streamOf.message(row.messageId), command, ownCommand(core, tenantId, 'erasure'))
+    for (;;) {
+      const rows = views.waitingFor(tenantId, contactId, WAITING_AT_ONCE)
+      let last = 0
+      for (const row of rows) {
+        const command = { type: 'FailWaiting', at: now(core), code: 'contact_erased' } as const
+        const context = ownCommand(core, tenantId, 'erasure')
+        const outcome = await aggregates.messages.ask(streamOf.message(row.messageId), command, context)
+        if (outcome.ok && outcome.position !== null) last = outcome.position
+      }
+      // Those that could not be failed now fail when their turn comes, for their text is gone by then.
+      if (rows.length < WAITING_AT_ONCE || last === 0) return
+      await views.caughtUp(last)
     }
   }
 

@@ -96,7 +96,9 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
   })
 
   return {
-    open: work,
+    async open() {
+      work()
+    },
     close: () => running,
     async stop() {
       stopping = true

@@ -14,9 +14,9 @@ export type Belongs = (id: string) => boolean
 
 export type ShardWorker = {
   /** Settles what the holder before left behind, then works. */
-  open(belongs: Belongs): Promise<void> | void
+  open(belongs: Belongs): Promise<void>
   /** Starts nothing more there; resolves when what is under way is recorded. */
-  close(belongs: Belongs): Promise<unknown> | void
+  close(belongs: Belongs): Promise<void>
 }
 
 export type ShardWork = {

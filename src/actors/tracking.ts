@@ -9,12 +9,15 @@ export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<
 /** What stands in place of an address that was erased. */
 export const ERASED = '***'
 
+/** A view that lost its connection to the log is behind by about this much at most. */
+const BEHIND_MS = 2_000
+
 export function createTracking(core: Core): Tracking {
   return {
     async track(asker, messageId) {
       if (!isId('msg', messageId)) return refuse('resource_not_found')
       const row = await find(core, asker.tenantId, messageId)
-      if (!row) return refuse('resource_not_found')
+      if (typeof row === 'string') return refuse(row)
       const contact = await core.keyring.contact(row.tenantId, row.contactId)
       const { tenantId: _tenant, contactId: _contact, events, ...view } = row
       return ok({ ...view, toAddress: contact ? maskAddress(contact.address) : ERASED, events })
@@ -22,13 +25,18 @@ export function createTracking(core: Core): Tracking {
   }
 }
 
-async function find(core: Core, tenantId: string, messageId: string): Promise<TrackingRow | null> {
+/** What is missing from views that are behind the log may well exist: then the answer is "later", never "no". */
+async function find(
+  core: Core,
+  tenantId: string,
+  messageId: string
+): Promise<TrackingRow | 'resource_not_found' | 'overloaded'> {
   await core.own.settled(tenantId)
   const row = core.views.tracking(tenantId, messageId)
   if (row) return row
   // It may be in the log and not in the view: another node's, or ours while the view is behind.
-  await core.views.caughtUp(await core.log.head())
-  return core.views.tracking(tenantId, messageId)
+  const isSure = await core.views.caughtUp(await core.log.head(), BEHIND_MS)
+  return core.views.tracking(tenantId, messageId) ?? (isSure ? 'resource_not_found' : 'overloaded')
 }
 
 /** Country codes of one and two digits; all others have three (ITU-T E.164 assignments). */

@@ -7,10 +7,16 @@ import { settingsOrExit } from './settings.ts'
 
 export async function runService(): Promise<void> {
   const settings = settingsOrExit()
+  // Until it serves there is nothing to finish: a signal ends the start.
+  const giveUp = (): never => process.exit(EXIT.ok)
+  for (const signal of SIGNALS) process.on(signal, giveUp)
   const running = await serve(settings).catch(refuse)
+  for (const signal of SIGNALS) process.off(signal, giveUp)
   stopOnSignal(settings, running)
   process.stdout.write(banner(settings, running))
 }
+
+const SIGNALS = ['SIGTERM', 'SIGINT'] as const
 
 /** A start that fails says why in one line; the stack is for the debug level. What had begun ends with the process. */
 function refuse(error: unknown): never {
@@ -41,6 +47,5 @@ function stopOnSignal(settings: Settings, running: Running): void {
       }
     )
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  for (const signal of SIGNALS) process.on(signal, stop)
 }

@@ -47,7 +47,7 @@ export type StorageOptions = {
 }
 
 export async function openStorage(settings: Settings, { logger, onAnchor }: StorageOptions): Promise<Storage> {
-  const { dataDir, anchorFile, eventStoreUrl } = settings.storage
+  const { anchorFile, eventStoreUrl } = settings.storage
   const opened = await (eventStoreUrl === null ? openEmbeddedLog : openEventStore)(settings, {
     logger,
     onAnchor(line) {
@@ -55,8 +55,21 @@ export async function openStorage(settings: Settings, { logger, onAnchor }: Stor
       if (anchorFile) appendFileSync(anchorFile, `${line}\n`)
     }
   })
+  try {
+    return await complete(opened, settings)
+  } catch (error) {
+    await opened.close()
+    throw error
+  }
+}
+
+/** Keys and views of a log that is open. */
+async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
   const { log, worker } = opened
-  const views = openViews({ file: viewsFile(dataDir), messageNoOf: id => log.numberOf(`message-${id}`) })
+  const views = openViews({
+    file: viewsFile(settings.storage.dataDir),
+    messageNoOf: id => log.numberOf(`message-${id}`)
+  })
   worker.onPage(views.pageDone)
   const masters = mastersOf(opened.masterKey, settings.keys.masterKeyPrevious)
   const anchors = await anchorKey(log, masters, new Date().toISOString())

@@ -108,6 +108,23 @@ t.test('POST /v1/erasure: text, address, names, metadata and provider ids are go
   )
 })
 
+t.test('POST /v1/erasure: every message that waits for the contact fails with contact_erased', async t => {
+  const mine = await tenant.officialNumber(official)
+  const to = someone()
+  await official.fault('slow', { match: { to }, ms: 1_000 })
+  const messages = Array.from({ length: 300 }, (_, n) => ({
+    to,
+    content: { kind: 'text', text: 'Waiting' },
+    idempotencyKey: `waiting-${n}`
+  }))
+  const sent = await tenant.ask('POST', `/v1/channels/${mine.id}/messages/batch`, { messages })
+  t.equal(sent.status, 202)
+  await tenant.ask('POST', `/v1/channels/${mine.id}/disconnect`)
+  t.match((await erase(to)).body, { messages: 300 })
+  const left = await tenant.ask<{ items: object[] }>('GET', `/v1/messages?channelId=${mine.id}&state=queued`)
+  t.same(left.body.items, [], 'also on a number that sends nothing')
+})
+
 t.test('POST /v1/erasure: what a kill leaves half done is completed at the next start', async t => {
   for (const waitMs of [2, 6, 12]) {
     const { to, words, messages } = await somebody()

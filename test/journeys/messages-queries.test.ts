@@ -83,7 +83,7 @@ t.test('GET /v1/messages: filters, order, stable cursor; POST renotify by the sa
     t.match(await renotify(wrong), { status: 422, body: { error: { code: 'validation_failed' } } }, `renotify ${wrong}`)
 })
 
-t.test('POST /v1/messages/:id/renotify: 200 with the status; 422 without one; permission messages:send', async t => {
+t.test('POST /v1/messages/:id/renotify: 200 with the status; 422 without one', async t => {
   const to = someone()
   await official.fault('slow', { match: { to }, ms: 1500 })
   const slow = (await post(item({ to }))).body.messageId
