@@ -11,7 +11,7 @@ export function banner(settings: Settings, running: Running): string {
   const lines = [
     '',
     `Ledgerline listens on ${running.url}   (documentation: ${url}/docs)`,
-    `Event log: ${settings.storage.dataDir}   anchors are signed with ${anchorKey}`,
+    logLine(settings, anchorKey),
     ...publicUrlWarning(settings)
   ]
   if (sandbox) {
@@ -21,6 +21,12 @@ export function banner(settings: Settings, running: Running): string {
   if (demo) lines.push(...demoLines(settings, url, demo))
   return `${lines.join('\n')}\n\n`
 }
+
+/** EventStoreDB keeps the log itself, without anchors; its address may hold a password and is not shown. */
+const logLine = ({ storage }: Settings, anchorKey: string): string =>
+  storage.eventStoreUrl === null
+    ? `Event log: ${storage.dataDir}   anchors are signed with ${anchorKey}`
+    : `Event log: EventStoreDB   views of this node: ${storage.dataDir}`
 
 /** An address that means "all of this machine's" is good to listen on, not to be called. */
 const isWildcard = (host: string): boolean => host === '0.0.0.0' || host === '::' || host === '[::]'
@@ -59,9 +65,10 @@ function demoLines(settings: Settings, url: string, { apiKey, number }: NonNulla
   ]
 }
 
-function receiverLines({ webhooks }: Settings, url: string, headers: string): string[] {
+function receiverLines({ webhooks, listen }: Settings, url: string, headers: string): string[] {
   const receiver = JSON.stringify({ url: `http://127.0.0.1:${RECEIVER_PORT}/` })
-  const isLetThrough = webhooks.allowedCidrs.some(range => range.startsWith('127.'))
+  // The sandbox lets its own machine through while nobody else can reach it.
+  const isLetThrough = !isWildcard(listen.host) || webhooks.allowedCidrs.some(range => range.startsWith('127.'))
   const how = isLetThrough ? 'make' : 'start again with OUTBOUND_ALLOWED_CIDRS=127.0.0.0/8, make'
   return [
     `See its webhooks: ${how} a destination, then start a receiver with the secret in the answer:`,

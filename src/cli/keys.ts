@@ -12,7 +12,7 @@ import { askService } from './ask-service.ts'
 import { CommandFailed } from './exit.ts'
 import { printJson, printTable } from './output.ts'
 import { readKeys } from './read-keys.ts'
-import { embeddedSettings } from './settings.ts'
+import { embeddedSettings, settingsOrExit } from './settings.ts'
 
 export type CreateKeyOptions = {
   readonly tenant: string
@@ -33,7 +33,7 @@ export async function createKey({ tenant, name, permissions, expires }: CreateKe
     ...(permissions === undefined ? {} : { permissions: [...permissions] }),
     ...(expires === undefined ? {} : { expiresAt: new Date(Date.now() + expires).toISOString() })
   }
-  printJson(await done(embeddedSettings(), { command: 'keys create', tenant, key }))
+  printJson(await done(settingsOrExit(), { command: 'keys create', tenant, key }))
 }
 
 export async function listKeys({ tenant, json }: ListKeysOptions): Promise<void> {
@@ -50,8 +50,8 @@ export async function listKeys({ tenant, json }: ListKeysOptions): Promise<void>
 }
 
 export async function revokeKey(keyId: string): Promise<void> {
-  const settings = embeddedSettings()
-  requireLog(settings.storage.dataDir)
+  const settings = settingsOrExit()
+  if (settings.storage.eventStoreUrl === null) requireLog(settings.storage.dataDir)
   await done(settings, { command: 'keys revoke', keyId })
   process.stdout.write(`${keyId} is revoked\n`)
 }

@@ -22,6 +22,7 @@ t.test('addresses to be copied can be called', async t => {
   const demo = { apiKey: 'llk_x', number: '5511900000001' }
   const text = said({}, { demo })
   t.match(text, "curl -s http://127.0.0.1:3000/v1/channels/5511900000001/messages -H 'Authorization: Bearer llk_x'")
-  t.match(text, 'start again with OUTBOUND_ALLOWED_CIDRS=127.0.0.0/8')
-  t.notMatch(said({ OUTBOUND_ALLOWED_CIDRS: '127.0.0.0/8' }, { demo }), 'start again')
+  t.notMatch(text, 'start again', 'the sandbox reaches receivers on its own machine')
+  t.match(said({ HOST: '0.0.0.0' }, { demo }), 'start again with OUTBOUND_ALLOWED_CIDRS=127.0.0.0/8')
+  t.notMatch(said({ HOST: '0.0.0.0', OUTBOUND_ALLOWED_CIDRS: '127.0.0.0/8' }, { demo }), 'start again')
 })

@@ -64,7 +64,9 @@ export function serviceProcess(
       }
       started.stdout?.on('data', hear)
       started.stderr?.on('data', hear)
-      started.once('close', code => reject(new Error(`it ended with ${code}: ${printed.slice(from)}`)))
+      started.once('close', (code, signal) =>
+        reject(new Error(`it ended with ${code ?? signal}: ${printed.slice(from)}`))
+      )
       const limit = setTimeout(() => reject(new Error(`no banner: ${printed.slice(from)}`)), START_LIMIT_MS)
       limit.unref()
     })
