@@ -50,6 +50,10 @@ await t.test('a day in which everything happens', async t => {
   }
   await tenant.send(channel.id, { key: 'twice' })
   await tenant.send(channel.id, { key: 'twice' })
+  const forgotten = someone()
+  await tenant.reaches((await tenant.send(channel.id, { to: forgotten })).messageId, 'read')
+  const erased = await tenant.ask<{ messages: number }>('POST', '/v1/erasure', { contact: forgotten })
+  t.match(erased, { status: 200, body: { messages: 1 } })
   const waiting = await tenant.officialNumber(official)
   await official.fault('unauthorized')
   const burdened = await tenant.send(waiting.id)

@@ -6,7 +6,10 @@ import type { ContactErased, ContactErasureCompleted, ContactKeyCreated } from '
 import type { RecordedOf, Rows, Table, Touch } from '../port.ts'
 import { toMs } from './time.ts'
 
-/** `no`: position of the first event that names the contact. */
+/**
+ * `no`: position of the contact's first message, 0 before it. Not of its key: after an erasure that event is gone, and a
+ * rebuild has to come to the same number.
+ */
 export const contacts: Table = {
   name: 'contacts',
   columns: { contactId: 'TEXT', no: 'INTEGER', stream: 'TEXT' },
@@ -32,6 +35,8 @@ export const erasures: Table = {
   withoutRowid: true
 }
 
+const UNNUMBERED = 0
+
 type Contact = { contactId: string; no: number; stream: string | null }
 type Acquaintance = { channelNo: number; contactNo: number; lastInboundAt: number | null }
 export type ContactEvent = ContactKeyCreated | ContactErased | ContactErasureCompleted
@@ -40,12 +45,13 @@ export function followContact(event: RecordedOf<ContactEvent>, rows: Rows, touch
   const { contactId, tenantId } = event.data
   switch (event.type) {
     case 'ContactKeyCreated':
-      rows.put(contacts, { contactId, no: contactNo(rows, contactId, event.position), stream: event.stream })
+      rows.put(contacts, { contactId, no: UNNUMBERED, stream: event.stream })
       return
     case 'ContactErased': {
       const contact = rows.get<Contact>(contacts, [contactId])
       rows.put(erasures, { contactId, tenantId, stream: contact?.stream ?? '', due: event.at })
-      if (contact) rows.put(contacts, { ...contact, stream: null })
+      if (contact?.no === UNNUMBERED) rows.delete(contacts, [contactId])
+      else if (contact) rows.put(contacts, { ...contact, stream: null })
       // Only an end is worth telling: nobody keeps in mind that a contact has no stream.
       touch('contact', contactId)
       touch('todo', 'finish_erasure')
@@ -56,11 +62,11 @@ export function followContact(event: RecordedOf<ContactEvent>, rows: Rows, touch
   }
 }
 
-/** The contact's number; a contact that nobody has named yet gets one. */
+/** The contact's number; its first message gives it one. */
 export function contactNo(rows: Rows, contactId: string, position: number): number {
   const known = rows.get<Contact>(contacts, [contactId])
-  if (known) return known.no
-  rows.put(contacts, { contactId, no: position, stream: null })
+  if (known && known.no !== UNNUMBERED) return known.no
+  rows.put(contacts, { contactId, no: position, stream: known?.stream ?? null })
   return position
 }
 

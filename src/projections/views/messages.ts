@@ -31,7 +31,7 @@ type Handled = MessageEvent | MessageReceived | ContactEvent | LimitReleased
 
 export const messagesProjection: Projection = {
   name: 'messages',
-  version: 2,
+  version: 3,
   tables: [
     messages,
     received,
