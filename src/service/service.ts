@@ -1,6 +1,5 @@
 /** The service, wired: storage below, actors and reactors on it, the doors that HTTP and the command line use. */
 import { randomBytes } from 'node:crypto'
-import { createAdmission } from '../actors/admission.ts'
 import { createAggregates, streamOf } from '../actors/aggregates.ts'
 import { startBreaker } from '../actors/breaker.ts'
 import { systemClock } from '../actors/clock.ts'
@@ -17,20 +16,17 @@ import { createLines } from '../actors/lines.ts'
 import { nactMailboxes } from '../actors/mailbox.ts'
 import { MEDIA_BYTES_MAX } from '../actors/media-file.ts'
 import { createMedia } from '../actors/media-service.ts'
-import { createMessageList } from '../actors/message-list.ts'
 import { createNumbers } from '../actors/numbers.ts'
 import { createOptOuts } from '../actors/opt-outs.ts'
 import { createOwnWrites } from '../actors/own-writes.ts'
 import { createPairing } from '../actors/pairing.ts'
 import { createReactor } from '../actors/reactor.ts'
 import { createRedelivery } from '../actors/redelivery.ts'
-import { createRenotify } from '../actors/renotify.ts'
 import { createReports } from '../actors/reports.ts'
 import { createRisks } from '../actors/risks.ts'
 import { createSupervisor, type Supervisor } from '../actors/sessions.ts'
 import { createShardWork } from '../actors/shard-work.ts'
 import { createTemplates } from '../actors/templates.ts'
-import { createTracking } from '../actors/tracking.ts'
 import type { Settings } from '../config/settings.ts'
 import { parseOfficialCallback } from '../connectors/official/callbacks.ts'
 import { createOfficialConnector } from '../connectors/official/connector.ts'
@@ -44,6 +40,7 @@ import { createWebhookPoster } from '../connectors/webhook/post.ts'
 import { signatureHeader } from '../connectors/webhook/signature.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { ServiceDoors } from '../http/ports.ts'
+import { messageDoors } from './message-doors.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
 
@@ -76,14 +73,6 @@ export type Service = {
 const DELIVERIES_AT_ONCE = 16
 /** The views may have a long history to catch up with at the first start of a new version. */
 const CATCH_UP_STEP_MS = 1_000
-
-function messageDoors(core: Core): ServiceDoors['messages'] {
-  const { send, sendMany } = createAdmission(core)
-  const { list, metrics, toFilter } = createMessageList(core)
-  const renotify = createRenotify(core, { toFilter })
-  const { track } = createTracking(core)
-  return { send, sendMany, track, list, metrics, renotify: renotify.one, renotifyMany: renotify.many }
-}
 
 export function createService(
   settings: Settings,
