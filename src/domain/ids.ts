@@ -57,8 +57,3 @@ export function derivedId(prefix: IdPrefix, digest: Uint8Array): string {
 export function timePart(id: string): string {
   return id.slice(id.indexOf('_') + 1).slice(0, 10)
 }
-
-/** A time-ordered id that takes its time from `source` and the rest from `digest`. */
-export function siblingId(prefix: IdPrefix, source: string, digest: Uint8Array): string {
-  return `${prefix}_${timePart(source)}${base32(digest).slice(0, 16)}`
-}
