@@ -1,10 +1,11 @@
 /** `ledgerline views …`: how far the views are, and filling them anew. */
 import { existsSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { refuseUnknown } from '../log/event-versions.ts'
 import { lockDataDir } from '../log/sqlite/lock.ts'
 import { readLogId } from '../log/sqlite/log-id.ts'
 import { createReader, type Reader } from '../log/sqlite/reader.ts'
-import { logFile, openForReading } from '../log/sqlite/schema.ts'
+import { logFile, openForReading, storedVersions } from '../log/sqlite/schema.ts'
 import { projections } from '../projections/all.ts'
 import { rebuild } from '../projections/rebuild.ts'
 import { type Checkpoint, readCheckpoints } from '../projections/views-file.ts'
@@ -38,7 +39,8 @@ export async function rebuildViews({ json }: ViewsOptions): Promise<void> {
   const lock = lockDataDir(dataDir)
   const startedAt = performance.now()
   try {
-    const { events, position } = await withReader(dataDir, async reader => {
+    const { events, position } = await withReader(dataDir, async (reader, db) => {
+      refuseUnknown(storedVersions(db))
       const progress = createProgress({ label: 'rebuilding', total: reader.head() })
       return rebuild({
         file: viewsFile(dataDir),
@@ -56,11 +58,11 @@ export async function rebuildViews({ json }: ViewsOptions): Promise<void> {
   }
 }
 
-async function withReader<T>(dataDir: string, work: (reader: Reader) => Promise<T>): Promise<T> {
+async function withReader<T>(dataDir: string, work: (reader: Reader, db: Database.Database) => Promise<T>): Promise<T> {
   if (!existsSync(logFile(dataDir))) throw new CommandFailed(`there is no event log in ${dataDir}`)
   const db = openForReading(logFile(dataDir))
   try {
-    return await work(createReader(db))
+    return await work(createReader(db), db)
   } finally {
     db.close()
   }

@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../config/settings.ts'
+import { refuseUnknown } from '../log/event-versions.ts'
 import { openEventStoreLog } from '../log/eventstore/home.ts'
 import { lockDataDir } from '../log/sqlite/lock.ts'
 import { type OpenLog, StartRefused, type StorageOptions, viewsFile } from './storage.ts'
@@ -18,6 +19,7 @@ export async function openEventStore(settings: Settings, { logger }: StorageOpti
     ...home,
     onProblem: error => logger.warn({ err: error }, 'EventStoreDB: tried again')
   })
+  refuseUnknown(log.versions)
   const worker = startWorker({ home: 'eventstore', ...home, viewsFile: viewsFile(dataDir) }, logger)
   await worker.ready
   return {

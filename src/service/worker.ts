@@ -1,5 +1,6 @@
 /** The worker thread: the projections, beside the writer of the embedded log or as a follower of EventStoreDB. */
 import { parentPort, workerData } from 'node:worker_threads'
+import { refuseUnknown } from '../log/event-versions.ts'
 import { openEventStoreLog } from '../log/eventstore/home.ts'
 import { readLogId } from '../log/sqlite/log-id.ts'
 import { createLogThread } from '../log/sqlite/thread-host.ts'
@@ -25,7 +26,7 @@ if (data.home === 'embedded') besideWriter(data.dataDir)
 else await following(data)
 
 function besideWriter(dataDir: string): void {
-  const thread = createLogThread({ dataDir, port: port as NonNullable<typeof port> })
+  const thread = createLogThread({ dataDir, port: port as NonNullable<typeof port>, inspect: refuseUnknown })
   const runner = project(readLogId(dataDir), thread.readPage)
   const advance = (): void => {
     runner.advance().catch(error => {

@@ -13,6 +13,8 @@ export type { EventDefinition } from './definition.ts'
 export type Catalogue = {
   /** Throws for a type that the catalogue does not hold: nobody may write it. */
   definition(type: string): EventDefinition
+  /** Whether this program can read events of the type in this version. */
+  knows(type: string, version: number): boolean
   /** Stored data in today's shape. Throws `UnknownEventVersion`. */
   upcast(type: string, version: number, data: unknown): unknown
   all(): readonly EventDefinition[]
@@ -39,7 +41,11 @@ export function createCatalogue(definitions: readonly EventDefinition[]): Catalo
     for (let from = 1; from < version; from++)
       if (!upcasters[from]) throw new Error(`${type} has no upcaster from version ${from}`)
 
+  const isKnown = (found: EventDefinition | undefined, version: number): found is EventDefinition =>
+    found !== undefined && Number.isSafeInteger(version) && version >= 1 && version <= found.version
+
   return {
+    knows: (type, version) => isKnown(byType.get(type), version),
     definition(type) {
       const found = byType.get(type)
       if (!found) throw new Error(`event type ${type} is not in the catalogue`)
@@ -48,8 +54,7 @@ export function createCatalogue(definitions: readonly EventDefinition[]): Catalo
     upcast(type, version, data) {
       const found = byType.get(type)
       if (found?.version === version) return data
-      if (!found || !Number.isSafeInteger(version) || version < 1 || version > found.version)
-        throw new UnknownEventVersion(type, version)
+      if (!isKnown(found, version)) throw new UnknownEventVersion(type, version)
       let current = data
       for (let from = version; from < found.version; from++) current = found.upcasters[from]?.(current)
       return current

@@ -13,6 +13,7 @@ import type { Clock } from '../clock.ts'
 import type { Expected, Position } from '../port.ts'
 import { NO_STREAM } from '../port.ts'
 import { collect, within } from './deadline.ts'
+import { failureOf } from './errors.ts'
 import { settingsError } from './start-error.ts'
 
 export type ConnectionOptions = {
@@ -82,8 +83,17 @@ export function connect({ url, prefix, deadlineMs, clock }: ConnectionOptions): 
       await within(clock, deadlineMs, client.tombstoneStream(prefix + stream, { ...call, expectedRevision: ANY }))
     },
     async metadata(stream) {
-      const found = await within(clock, deadlineMs, client.getStreamMetadata(prefix + stream, call))
-      return { metadata: found.metadata ?? {}, revision: Number(found.metastreamRevision ?? NO_STREAM) }
+      // Read as the stream that it is: the client's own question answers a revision that is none.
+      const read = { ...call, fromRevision: END, direction: BACKWARDS, maxCount: 1 } as const
+      try {
+        const [found] = await finite(client.readStream(METADATA + prefix + stream, read))
+        const data = found?.event?.data
+        if (typeof data !== 'object' || data instanceof Uint8Array) return NOTHING_NOTED
+        return { metadata: { ...data }, revision: Number(found?.event?.revision) }
+      } catch (error) {
+        if (failureOf(error).kind === 'missing') return NOTHING_NOTED
+        throw error
+      }
     },
     async setMetadata(stream, metadata, expected) {
       const options = { ...call, expectedRevision: revisionOf(expected) }
@@ -97,6 +107,10 @@ export function connect({ url, prefix, deadlineMs, clock }: ConnectionOptions): 
     close: () => client.dispose()
   }
 }
+
+/** What stands before a stream's name in the name of its metadata's stream. */
+const METADATA = '$$'
+const NOTHING_NOTED: Noted = { metadata: {}, revision: NO_STREAM }
 
 const revisionOf = (expected: Expected): typeof NO_STREAM_YET | bigint =>
   expected === NO_STREAM ? NO_STREAM_YET : BigInt(expected)

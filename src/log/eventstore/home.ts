@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto'
-import { problemOf } from '../append-request.ts'
+import { type AppendRequest, problemOf } from '../append-request.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
-import type { EventLog, Follower } from '../port.ts'
+import type { EventVersion } from '../event-versions.ts'
+import type { AppendResult, EventLog, Follower } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { createAppender, textOf } from './appender.ts'
 import type { Connection } from './connection.ts'
@@ -10,7 +11,7 @@ import { connect } from './connection.ts'
 import { failureOf } from './errors.ts'
 import { createFollower } from './follower.ts'
 import { createHeads } from './heads.ts'
-import { logIdOf } from './log-id.ts'
+import { createVersionNotes, type LogNotes, logIdOf, readNotes } from './log-notes.ts'
 import { openNumbers } from './numbers.ts'
 import { createReader } from './reader.ts'
 import type { Budget } from './retry.ts'
@@ -53,6 +54,8 @@ export type EventStoreLogOptions = {
 export type EventStoreLog = EventLog & {
   /** The random id of the log, the same on every node: views of another log are thrown away by it. */
   readonly id: string
+  /** Types and versions of the events that it held when it was opened. */
+  readonly versions: readonly EventVersion[]
 }
 
 /**
@@ -65,16 +68,19 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
   if (streamPrefix.startsWith('$'))
     throw new EventStoreStartError('settings', 'EVENTSTORE_STREAM_PREFIX begins with $, which is the server’s own')
   const connection = connect({ url, prefix: streamPrefix, deadlineMs, clock })
-  const id = await firstContact(connection, url, createBudget(clock, startMs))
-  return { ...createLog(connection, id, options), id }
+  const notes = await firstContact(connection, url, createBudget(clock, startMs))
+  return { ...createLog(connection, notes, options), ...notes }
 }
 
-async function firstContact(connection: Connection, url: string, budget: Budget): Promise<string> {
+type Opened = LogNotes & { readonly id: string }
+
+async function firstContact(connection: Connection, url: string, budget: Budget): Promise<Opened> {
   for (;;) {
     try {
       // The log is read through `$all`, which a user may be forbidden although streams are not.
       await connection.readAll('end', true, 1)
-      return await logIdOf(connection, randomUUID)
+      const id = await logIdOf(connection, randomUUID)
+      return { ...(await readNotes(connection)), id }
     } catch (error) {
       const reason = startError(error, url)
       if (reason.problem === 'unreachable' && (await budget.wait())) continue
@@ -84,11 +90,12 @@ async function firstContact(connection: Connection, url: string, budget: Budget)
   }
 }
 
-function createLog(connection: Connection, id: string, options: EventStoreLogOptions): EventLog {
+function createLog(connection: Connection, notes: Opened, options: EventStoreLogOptions): EventLog {
   const { streamPrefix: prefix = '', budgetMs = BUDGET_MS, clock = systemClock, onProblem = () => {} } = options
   const { deadlineMs = DEADLINE_MS, waitMs = WAIT_MS, maxWaiting = MAX_APPENDS_WAITING } = options
-  const numbers = openNumbers(options.numbersFile ?? ':memory:', id)
+  const numbers = openNumbers(options.numbersFile ?? ':memory:', notes.id)
   const heads = createHeads(connection, prefix)
+  const versions = createVersionNotes(connection, notes.versions)
   const tail = createTail(connection, numbers, prefix)
   const reader = createReader({ connection, numbers, prefix, clock, budgetMs })
   const appendOne = createAppender({ connection, heads, clock, budgetMs, onFirst: numbers.learn })
@@ -101,6 +108,11 @@ function createLog(connection: Connection, id: string, options: EventStoreLogOpt
   })
   const followers = new Set<Follower>()
   let closing: Promise<void> | null = null
+
+  async function write(request: AppendRequest): Promise<AppendResult> {
+    if (!versions.isNoted(request.events)) await versions.note(request.events, createBudget(clock, budgetMs))
+    return appendOne(request)
+  }
 
   async function bury(stream: string): Promise<void> {
     heads.forget(stream)
@@ -129,7 +141,7 @@ function createLog(connection: Connection, id: string, options: EventStoreLogOpt
       const request = { stream, expected, events }
       const reason = problemOf(request)
       if (reason) return { kind: 'invalid', reason }
-      const result = await turns.run(stream, textOf(events), () => appendOne(request))
+      const result = await turns.run(stream, textOf(events), () => write(request))
       if (result.kind === 'appended') tail.saw(result.position)
       return result
     },

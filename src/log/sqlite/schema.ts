@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import Database from 'better-sqlite3'
+import type { EventVersion } from '../event-versions.ts'
 import { LogUnavailable } from '../port.ts'
 
 /** Version of the tables below. A log of another version is refused. */
@@ -38,6 +39,13 @@ const TABLES = `
   CREATE UNIQUE INDEX events_by_stream ON events (stream_no, revision);
 `
 
+/** Types and versions of all events that were ever stored. A log from before it is read once, when it is added. */
+const VERSIONS = `
+  CREATE TABLE event_versions (type TEXT NOT NULL, version INTEGER NOT NULL, PRIMARY KEY (type, version)) WITHOUT ROWID;
+  INSERT INTO event_versions
+    SELECT DISTINCT type, coalesce(json_extract(body, '$.v'), 0) FROM events WHERE type <> '' AND json_valid(body);
+`
+
 /** Opens the log for writing and creates it where there is none. Throws LogUnavailable, in one line. */
 export function openForWriting(file: string): Database.Database {
   return opened(file, () => new Database(file, { timeout: WRITER_WAIT_MS }), prepareForWriting)
@@ -71,6 +79,7 @@ function prepareForWriting(db: Database.Database): void {
   db.transaction(() => {
     if (isEmpty(db)) create(db)
     checkFormat(db)
+    if (!hasVersions(db)) db.exec(VERSIONS)
   }).immediate()
 }
 
@@ -84,6 +93,15 @@ function create(db: Database.Database): void {
 function checkFormat(db: Database.Database): void {
   const format = db.prepare('SELECT format FROM log').pluck().get()
   if (format !== FORMAT) throw new LogUnavailable(`the event log has format ${format}, this program knows ${FORMAT}`)
+}
+
+const hasVersions = (db: Database.Database): boolean =>
+  db.prepare(`SELECT count(*) FROM sqlite_schema WHERE name = 'event_versions'`).pluck().get() !== 0
+
+/** What the log holds; nothing when no writer of this format has opened it yet. */
+export function storedVersions(db: Database.Database): readonly EventVersion[] {
+  if (!hasVersions(db)) return []
+  return db.prepare<[], EventVersion>('SELECT type, version FROM event_versions ORDER BY type, version').all()
 }
 
 /** What the caller may be told about an error of SQLite: one line, no content. */

@@ -3,6 +3,7 @@ import { createAnchorKeeper } from '../anchor-keeper.ts'
 import { ANCHOR_STREAM, createAnchorSigner } from '../anchors.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
+import type { EventVersion } from '../event-versions.ts'
 import type { AppendResult, Expected, NewEvent, Position, RecordedEvent } from '../port.ts'
 import { createEraser } from './eraser.ts'
 import { createGroupCommit } from './group-commit.ts'
@@ -33,15 +34,18 @@ export type LogThreadOptions = {
   /** The port whose other end `openSqliteLog` has. */
   readonly port: Port
   readonly clock?: Clock
+  /** Sees what the log holds before anything else does; what it throws ends the start. */
+  readonly inspect?: (held: readonly EventVersion[]) => void
 }
 
 /**
  * The writer's side of the embedded log: runs inside a worker thread. Throws LogUnavailable when the log cannot be
  * opened, and the main thread's `openSqliteLog` rejects with the same words.
  */
-export function createLogThread({ dataDir, port, clock = systemClock }: LogThreadOptions): LogThread {
+export function createLogThread(options: LogThreadOptions): LogThread {
+  const { dataDir, port, clock = systemClock, inspect = () => undefined } = options
   const say = (message: FromThread): void => port.postMessage(message)
-  const writer = opened(dataDir, port)
+  const writer = opened(dataDir, port, inspect)
   const listeners = new Set<(head: Position) => void>()
   let answers: Answer[] = []
   const commits = createGroupCommit({
@@ -123,10 +127,14 @@ export function createLogThread({ dataDir, port, clock = systemClock }: LogThrea
   }
 }
 
-function opened(dataDir: string, port: Port): Writer {
+function opened(dataDir: string, port: Port, inspect: (held: readonly EventVersion[]) => void): Writer {
+  let writer: Writer | undefined
   try {
-    return openWriter({ file: logFile(dataDir) })
+    writer = openWriter({ file: logFile(dataDir) })
+    inspect(writer.versions)
+    return writer
   } catch (error) {
+    writer?.close()
     const reason = reasonOf(error, 'the event log cannot be opened')
     // The main thread asks when it is ready to hear the answer.
     port.on('message', message => {

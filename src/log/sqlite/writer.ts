@@ -1,6 +1,7 @@
 import type { Database } from 'better-sqlite3'
 import type { AppendRequest } from '../append-request.ts'
 import { problemOf } from '../append-request.ts'
+import { createVersionSet, type EventVersion, versionOf } from '../event-versions.ts'
 import { chainHash, NO_HASH } from '../hash-chain.ts'
 import type { AppendResult, NewEvent, Position } from '../port.ts'
 import { MAX_APPENDS_PER_COMMIT, NO_STREAM } from '../port.ts'
@@ -8,7 +9,7 @@ import type { Head, Heads } from './heads.ts'
 import { createHeads } from './heads.ts'
 import type { Reader } from './reader.ts'
 import { createReader } from './reader.ts'
-import { openForWriting, unavailable } from './schema.ts'
+import { openForWriting, storedVersions, unavailable } from './schema.ts'
 
 /** The one writer of a log file. Synchronous: it lives in a thread of its own, or in a test. */
 export type Writer = {
@@ -21,6 +22,8 @@ export type Writer = {
   erase(stream: string): void
   /** Empties the write-ahead log. False when a reader is in the way: try again. */
   scrub(): boolean
+  /** Types and versions of the events that it held when it was opened. */
+  readonly versions: readonly EventVersion[]
   /** Reads on the writer's own connection, outside of commits. */
   readonly reader: Reader
   close(): void
@@ -30,7 +33,9 @@ export type Writer = {
 export function openWriter({ file }: { readonly file: string }): Writer {
   const db = openForWriting(file)
   const heads = createHeads(db)
-  const append = appender(db, heads)
+  const versions = storedVersions(db)
+  const noted = createVersionNotes(db)
+  const append = appender(db, heads, noted.note)
   const blank = db.prepare(`UPDATE events SET id = '', type = '', body = '', meta = '' WHERE stream_no = ?`)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const end = db.prepare('COMMIT')
@@ -43,6 +48,7 @@ export function openWriter({ file }: { readonly file: string }): Writer {
       return result
     } catch (error) {
       heads.forget()
+      noted.forget()
       if (db.open && db.inTransaction) db.exec('ROLLBACK')
       throw unavailable(error, file)
     }
@@ -68,6 +74,7 @@ export function openWriter({ file }: { readonly file: string }): Writer {
         throw unavailable(error, file)
       }
     },
+    versions,
     reader: createReader(db),
     close() {
       // One file to copy after an orderly stop; where a reader is in the way the next start does it.
@@ -83,7 +90,11 @@ export function openWriter({ file }: { readonly file: string }): Writer {
 const isEmptied = (answer: unknown): boolean => Array.isArray(answer) && answer[0]?.busy === 0
 
 /** Appends one request inside the open transaction. */
-function appender(db: Database, heads: Heads): (request: AppendRequest) => AppendResult {
+function appender(
+  db: Database,
+  heads: Heads,
+  note: (event: NewEvent) => void
+): (request: AppendRequest) => AppendResult {
   const insert = db.prepare(
     'INSERT INTO events (stream_no, revision, hash, id, type, body, meta) VALUES (?, ?, ?, ?, ?, ?, ?)'
   )
@@ -107,10 +118,29 @@ function appender(db: Database, heads: Heads): (request: AppendRequest) => Appen
     let position: Position = 0
     for (const [index, event] of events.entries()) {
       const hash = Buffer.from(hashes[index] ?? '', 'hex')
+      note(event)
       const row = insert.run(no, newest + 1 + index, hash, event.id, event.type, event.body, event.meta)
       position = Number(row.lastInsertRowid)
     }
     return { kind: 'appended', position, revision, repeated: false }
+  }
+}
+
+/** Keeps the list of types and versions, in the transaction of the events themselves. */
+function createVersionNotes(db: Database) {
+  const insert = db.prepare('INSERT OR IGNORE INTO event_versions (type, version) VALUES (?, ?)')
+  let noted = createVersionSet()
+  return {
+    note(event: NewEvent): void {
+      const version = versionOf(event)
+      if (noted.has(version)) return
+      insert.run(version.type, version.version)
+      noted.add(version)
+    },
+    /** After a rollback the table may lack what is in memory. */
+    forget(): void {
+      noted = createVersionSet()
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** Doubles and logs on them that end with their test. */
+import { randomUUID } from 'node:crypto'
 import type { EventStoreLog, EventStoreLogOptions } from '../../../src/log/eventstore/home.ts'
 import { openEventStoreLog } from '../../../src/log/eventstore/home.ts'
 import { chainHash, NO_HASH } from '../../../src/log/hash-chain.ts'
@@ -19,9 +20,19 @@ export async function logOn(
   double: Double,
   options: Partial<EventStoreLogOptions> = {}
 ): Promise<EventStoreLog> {
-  const log = await openEventStoreLog({ url: double.url, streamPrefix: 'test-', ...options })
+  const streamPrefix = options.streamPrefix ?? 'test-'
+  noteTested(double, `$$${streamPrefix}ledgerline-log`)
+  const log = await openEventStoreLog({ url: double.url, ...options, streamPrefix })
   t.teardown(() => log.close())
   return log
+}
+
+/** As if the log had held an event of the tests before: what they count and break is then the append itself. */
+function noteTested({ records }: Double, stream: string): void {
+  const data = new TextEncoder().encode(JSON.stringify({ ledgerlineEventVersions: { Tested: [1] } }))
+  const note = { id: randomUUID(), type: '$metadata', contentType: 'application/json', data }
+  if (records.read(stream, 'end', true, 1).kind === 'missing')
+    records.append(stream, 'no_stream', [{ ...note, metadata: new Uint8Array() }])
 }
 
 /** Where the chain or the order of a stream breaks; null when both are whole. */
