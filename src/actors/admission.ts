@@ -9,7 +9,18 @@ import type { Queued } from '../domain/message-events.ts'
 import { outboundMessageId } from '../log/keys/tenant-keys.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Asker, askedBy, type Core, findEvent, isUnavailable, now, ok, type Result, refuse } from './core.ts'
+import {
+  type Asker,
+  askedBy,
+  type Core,
+  findEvent,
+  isUnavailable,
+  now,
+  ok,
+  type Result,
+  refuse,
+  seenEverything
+} from './core.ts'
 
 export type SendInput = {
   readonly to: string
@@ -41,7 +52,7 @@ export function createAdmission(core: Core): Admission {
     const row = views.channelByRef(tenantId, ref)
     if (row) return row
     // Another node may have made it a moment ago: a miss looks once more when the views have seen everything.
-    await views.caughtUp(await core.log.head())
+    await seenEverything(core)
     return views.channelByRef(tenantId, ref)
   }
 

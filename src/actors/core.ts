@@ -101,6 +101,18 @@ export async function findEvent<E extends Event>(
   return null
 }
 
+/** How long a request waits for views that are behind the log before it is told to come again. */
+const BEHIND_MS = 2_000
+
+/**
+ * Resolves when the views have passed the end of the log as it is now: what they lack then does not exist. Throws
+ * LogUnavailable when they do not get there in time, for then nobody can say no (architecture, rule 7).
+ */
+export async function seenEverything({ log, views }: Pick<Core, 'log' | 'views'>): Promise<void> {
+  if (await views.caughtUp(await log.head(), BEHIND_MS)) return
+  throw new LogUnavailable('the views are behind the log: what they lack may be in it')
+}
+
 export const unseal = <S>(core: Pick<Core, 'keyring'>, event: Decoded): Promise<S | null> =>
   openSealed<S>(core.keyring, event)
 

@@ -15,6 +15,7 @@ import {
   ownCommand,
   type Result,
   refuse,
+  seenEverything,
   unseal
 } from './core.ts'
 
@@ -39,6 +40,9 @@ export function createDestinations(core: Core, guard: Guard): Destinations {
 
   async function rowOf(tenantId: string, destinationId: string): Promise<DestinationRow | null> {
     await core.own.settled(tenantId)
+    const row = views.destination(tenantId, destinationId)
+    if (row) return row
+    await seenEverything(core)
     return views.destination(tenantId, destinationId)
   }
 

@@ -4,7 +4,7 @@ import type { OfficialCallbacks, UnofficialCallbacks, Update } from '../connecto
 import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Core, isUnavailable } from './core.ts'
+import { type Core, isUnavailable, seenEverything } from './core.ts'
 import { type InboundUpdate, receive } from './inbound.ts'
 import type { Lines } from './lines.ts'
 import type { Media } from './media-service.ts'
@@ -90,7 +90,7 @@ export function createIntake(options: IntakeOptions): Intake {
   async function channelRow(channelId: string): Promise<ChannelRow | null> {
     const row = views.channelById(channelId)
     if (row) return row
-    await views.caughtUp(await core.log.head())
+    await seenEverything(core)
     return views.channelById(channelId)
   }
 

@@ -4,7 +4,19 @@ import { LRUCache } from 'lru-cache'
 import { DEFAULT_PERMISSIONS, type Permission } from '../domain/tenant.ts'
 import type { KeyRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Asker, askedBy, type Core, newId, now, ok, ownCommand, type Result, refuse, sha256 } from './core.ts'
+import {
+  type Asker,
+  askedBy,
+  type Core,
+  newId,
+  now,
+  ok,
+  ownCommand,
+  type Result,
+  refuse,
+  seenEverything,
+  sha256
+} from './core.ts'
 
 export type KeyOwner = {
   readonly tenantId: string
@@ -18,7 +30,7 @@ export type KeyInput = {
 }
 
 export type Keys = {
-  /** Null: missing, unknown, revoked or expired. */
+  /** Null: missing, unknown, revoked or expired. Throws LogUnavailable while that cannot be known. */
   authenticate(apiKey: string): Promise<KeyOwner | null>
   create(
     asker: Asker & { permissions: readonly Permission[] },
@@ -84,10 +96,11 @@ export function createKeys(core: Core): Keys {
       let row = views.keyByDigest(digest)
       if (!row) {
         if (clock.now() - (unknown.get(digest) ?? Number.NEGATIVE_INFINITY) < UNKNOWN_MS) return null
-        // It may have been made a moment ago, here or on another node.
-        const isSure = await views.caughtUp(await core.log.head())
+        // It may have been made a moment ago, here or on another node, and it does not tell its tenant's stream: only views
+        // that have passed the end of the log can say no.
+        await seenEverything(core)
         row = views.keyByDigest(digest)
-        if (!row && isSure) unknown.set(digest, clock.now())
+        if (!row) unknown.set(digest, clock.now())
       }
       if (!row || row.revoked) return null
       const waiting = core.own.configurationSettled(row.tenantId)

@@ -16,6 +16,7 @@ import {
   ownCommand,
   type Result,
   refuse,
+  seenEverything,
   unseal
 } from './core.ts'
 
@@ -72,7 +73,7 @@ export function createNumbers(options: NumbersOptions): Numbers {
     await core.own.settled(tenantId)
     let row = views.channel(tenantId, channelId)
     if (!row) {
-      await views.caughtUp(await core.log.head())
+      await seenEverything(core)
       row = views.channel(tenantId, channelId)
     }
     return row && row.state !== 'deleted' ? row : null

@@ -11,7 +11,7 @@ import { providerIdIndex } from '../log/keys/tenant-keys.ts'
 import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import type { ChannelRow, HeldReport, QueueRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type Core, findEvent, isPassing, now, ownCommand, record, unseal } from './core.ts'
+import { type Core, findEvent, isPassing, now, ownCommand, record, seenEverything, unseal } from './core.ts'
 
 export type StatusUpdate = Extract<Update, { kind: 'status' }>
 export type EchoUpdate = Extract<Update, { kind: 'echo' }>
@@ -58,8 +58,8 @@ export function createReports(core: Core): Reports {
   async function messageOf(channel: ChannelRow, index: string): Promise<string | null> {
     const known = views.messageByProviderId(channel.id, index)
     if (known !== null) return known
-    // The answer of the send may be in the log and not in the view yet.
-    await views.caughtUp(await core.log.head())
+    // The answer of the send may be in the log and not in the view yet; so may the send that makes the report worth holding.
+    await seenEverything(core)
     return views.messageByProviderId(channel.id, index)
   }
 

@@ -1,7 +1,7 @@
 /** Tracking: what is known of one message, without its content (channel-service, Message). */
 import { isId } from '../domain/ids.ts'
 import type { TrackingRow } from '../projections/port.ts'
-import { type Asker, type Core, ok, type Result, refuse } from './core.ts'
+import { type Asker, type Core, ok, type Result, refuse, seenEverything } from './core.ts'
 
 export type TrackingView = Omit<TrackingRow, 'tenantId' | 'contactId'> & { readonly toAddress: string }
 export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<TrackingView>> }
@@ -9,15 +9,12 @@ export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<
 /** What stands in place of an address that was erased. */
 export const ERASED = '***'
 
-/** A view that lost its connection to the log is behind by about this much at most. */
-const BEHIND_MS = 2_000
-
 export function createTracking(core: Core): Tracking {
   return {
     async track(asker, messageId) {
       if (!isId('msg', messageId)) return refuse('resource_not_found')
       const row = await find(core, asker.tenantId, messageId)
-      if (typeof row === 'string') return refuse(row)
+      if (!row) return refuse('resource_not_found')
       const contact = await core.keyring.contact(row.tenantId, row.contactId)
       const { tenantId: _tenant, contactId: _contact, events, ...view } = row
       return ok({ ...view, toAddress: contact ? maskAddress(contact.address) : ERASED, events })
@@ -25,18 +22,14 @@ export function createTracking(core: Core): Tracking {
   }
 }
 
-/** What is missing from views that are behind the log may well exist: then the answer is "later", never "no". */
-async function find(
-  core: Core,
-  tenantId: string,
-  messageId: string
-): Promise<TrackingRow | 'resource_not_found' | 'overloaded'> {
+/** Null: there is no such message. */
+async function find(core: Core, tenantId: string, messageId: string): Promise<TrackingRow | null> {
   await core.own.settled(tenantId)
   const row = core.views.tracking(tenantId, messageId)
   if (row) return row
   // It may be in the log and not in the view: another node's, or ours while the view is behind.
-  const isSure = await core.views.caughtUp(await core.log.head(), BEHIND_MS)
-  return core.views.tracking(tenantId, messageId) ?? (isSure ? 'resource_not_found' : 'overloaded')
+  await seenEverything(core)
+  return core.views.tracking(tenantId, messageId)
 }
 
 /** Country codes of one and two digits; all others have three (ITU-T E.164 assignments). */

@@ -24,6 +24,7 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
   return {
     log,
     worker,
+    outage: () => null,
     masterKey: key,
     anchorWith: log.anchorWith,
     async close() {

@@ -25,6 +25,7 @@ export async function openEventStore(settings: Settings, { logger }: StorageOpti
   return {
     log,
     worker,
+    outage: log.watch().trouble,
     masterKey: settings.keys.masterKey,
     // Anchors have one writer; which node that is, the leases decide.
     anchorWith: () => undefined,

@@ -237,7 +237,8 @@ export function createService(
     keys,
     callbacks: intake,
     health: {
-      notReady: () => storage.trouble() ?? (ready ? null : 'views are catching up with the log'),
+      // A node that cannot append takes no requests: another one may be able to.
+      notReady: () => storage.trouble() ?? storage.outage() ?? (ready ? null : 'views are catching up with the log'),
       facts: () => ({
         sandbox: providers.sandbox,
         position: views.position(),

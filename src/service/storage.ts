@@ -18,8 +18,10 @@ export type Storage = {
   readonly views: OpenedViews
   readonly master: MasterKey
   readonly anchors: AnchorKey
-  /** Null while all is well; else what the operator must know. */
+  /** Null while all is well; else what is broken and will not mend itself, for the operator. */
   trouble(): string | null
+  /** Null while the log can be reached; else what is missing. It is tried again all the time. */
+  outage(): string | null
   close(): Promise<void>
 }
 
@@ -28,6 +30,7 @@ export type OpenLog = {
   readonly log: EventLog
   readonly worker: WorkerHost
   readonly masterKey: Buffer
+  outage(): string | null
   /** Anchors are written from now on, signed with this key. */
   anchorWith(privateKey: string): void
   close(): Promise<void>
@@ -92,6 +95,7 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
     master: masters[0],
     anchors,
     trouble: worker.trouble,
+    outage: opened.outage,
     async close() {
       await opened.close()
       views.close()

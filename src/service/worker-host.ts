@@ -23,22 +23,26 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
     workerData: data,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
   })
-  let trouble: string | null = null
+  let ended: string | null = null
+  /** Until the page that could not be folded is: it is tried again. */
+  let standstill: string | null = null
   let listener: ((done: PageDone) => void) | null = null
   const early: PageDone[] = []
   const ready = new Promise<void>((resolve, reject) => {
     thread.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
       if (message.kind === 'views:ready') resolve()
-      else if (message.kind === 'views:page') listener ? listener(message.done) : early.push(message.done)
-      else {
-        trouble = `views stand still: ${message.reason}`
+      else if (message.kind === 'views:page') {
+        standstill = null
+        listener ? listener(message.done) : early.push(message.done)
+      } else {
+        standstill = `views stand still: ${message.reason}`
         logger.error({ reason: message.reason }, 'a projection failed; reads are stale until it is mended')
-        reject(new Error(trouble))
+        reject(new Error(standstill))
       }
     })
     thread.on('error', error => {
-      trouble = `the worker thread ended: ${error.message}`
+      ended = `the worker thread ended: ${error.message}`
       logger.error({ err: error }, 'the worker thread ended')
       reject(error)
     })
@@ -51,7 +55,7 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
       listener = hear
       for (const done of early.splice(0)) hear(done)
     },
-    trouble: () => trouble,
+    trouble: () => ended ?? standstill,
     async stop() {
       const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
       const request: ToWorker = { kind: 'views:stop' }

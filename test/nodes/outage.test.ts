@@ -1,8 +1,11 @@
 /** The log or Redis is gone for a while: what goes on, what is refused, and that all resumes by itself. */
+import { join } from 'node:path'
+import Database from 'better-sqlite3'
 import t from 'tap'
 import { noRedis } from '../coordination/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { call } from '../support/http.ts'
+import { createTenant } from '../support/tenant.ts'
 import { startCluster } from './cluster.ts'
 
 const LEASE_MS = 4_000
@@ -21,6 +24,52 @@ t.test('outages', { skip: noRedis }, async t => {
         async ({ url }) => (await call<{ coordination: string }>('GET', `${url}/readyz`)).body.coordination
       )
     )
+
+  const readiness = async (): Promise<readonly { status: number; reason: string }[]> =>
+    Promise.all(
+      cluster.nodes.map(async ({ url }) => {
+        const { status, body } = await call<object>('GET', `${url}/readyz`)
+        return { status, reason: body.error?.message ?? 'ready' }
+      })
+    )
+
+  await t.test('a node without the log takes itself out of the balance, and comes back by itself', async t => {
+    await cluster.log.command('refuse')
+    await eventually('no node is ready', async () => (await readiness()).every(({ status }) => status === 503))
+    for (const { reason } of await readiness()) t.match(reason, /^EventStoreDB does not answer \(\w+\)$/)
+    for (const { url } of cluster.nodes)
+      t.equal((await call('GET', `${url}/healthz`)).status, 200, 'no restart is needed')
+    await cluster.log.command('accept')
+    await eventually('all are ready', async () => (await readiness()).every(({ status }) => status === 200))
+  })
+
+  await t.test('a key that a node cannot know yet is 503 there, not 401', async t => {
+    const [, behind] = cluster.nodes
+    if (!behind) throw new Error('two nodes are needed')
+    const views = new Database(join(behind.dataDir, 'views.db'))
+    views.exec('BEGIN IMMEDIATE')
+    const fresh = cluster.seenBy(await cluster.issue('newcomer'))
+    t.equal((await fresh.each[0]?.ask('GET', '/v1/channels'))?.status, 200, 'where it was made it opens')
+    const refused = await fresh.each[1]?.ask('GET', '/v1/channels')
+    t.match(refused, { status: 503, body: { error: { code: 'overloaded' } } })
+    t.ok(Number(refused?.headers['retry-after']) > 0)
+    await eventually('the node says what is wrong', async () =>
+      /views stand still/.test((await readiness())[1]?.reason ?? '')
+    )
+    views.exec('ROLLBACK')
+    views.close()
+    await eventually(
+      'it opens there too',
+      async () => (await fresh.each[1]?.ask('GET', '/v1/channels'))?.status === 200
+    )
+    await eventually('the node is ready again', async () => (await readiness())[1]?.status === 200)
+    const nobody = createTenant(behind.url, { tenantId: 'tn_nobody', apiKey: `llk_${'n'.repeat(43)}` })
+    t.equal(
+      (await nobody.ask('GET', '/v1/channels')).status,
+      401,
+      'a key of nobody is 401 once the views have seen everything'
+    )
+  })
 
   await t.test('without the log a send is 503 and a read goes on; then everything works again', async t => {
     await cluster.log.command('refuse')

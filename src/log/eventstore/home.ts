@@ -16,6 +16,7 @@ import { openNumbers } from './numbers.ts'
 import { createReader } from './reader.ts'
 import type { Budget } from './retry.ts'
 import { createBudget, repeatedly } from './retry.ts'
+import { createServerWatch, type ServerWatch } from './server-watch.ts'
 import { EventStoreStartError, startError } from './start-error.ts'
 import { createTail } from './tail.ts'
 import { createTurns } from './turns.ts'
@@ -56,6 +57,8 @@ export type EventStoreLog = EventLog & {
   readonly id: string
   /** Types and versions of the events that it held when it was opened. */
   readonly versions: readonly EventVersion[]
+  /** Asks from now on whether the server answers, until the log is closed. */
+  watch(): Pick<ServerWatch, 'trouble'>
 }
 
 /**
@@ -69,7 +72,21 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
     throw new EventStoreStartError('settings', 'EVENTSTORE_STREAM_PREFIX begins with $, which is the server’s own')
   const connection = connect({ url, prefix: streamPrefix, deadlineMs, clock })
   const notes = await firstContact(connection, url, createBudget(clock, startMs))
-  return { ...createLog(connection, notes, options), ...notes }
+  const log = createLog(connection, notes, options)
+  const watches: ServerWatch[] = []
+  return {
+    ...log,
+    ...notes,
+    watch() {
+      const watch = createServerWatch(connection, clock)
+      watches.push(watch)
+      return watch
+    },
+    close() {
+      for (const watch of watches) watch.close()
+      return log.close()
+    }
+  }
 }
 
 type Opened = LogNotes & { readonly id: string }
