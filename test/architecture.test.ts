@@ -46,7 +46,7 @@ const ROOMS: readonly Room[] = [
   { folder: 'connectors/', except: 'connectors/sandbox/', types: ['domain/'] },
   {
     folder: 'actors/',
-    may: ['domain/', 'log/', 'coordination/shards.ts'],
+    may: ['domain/', 'log/'],
     types: ['connectors/', 'projections/port.ts', 'coordination/port.ts']
   },
   { folder: 'projections/', may: ['domain/', 'log/'] },
@@ -55,7 +55,7 @@ const ROOMS: readonly Room[] = [
     may: ['domain/ids.ts', 'domain/tenant.ts'],
     types: ['domain/', 'projections/port.ts', 'coordination/port.ts']
   },
-  { folder: 'coordination/', may: ['log/encryption.ts'] },
+  { folder: 'coordination/', may: ['domain/shards.ts', 'log/encryption.ts'] },
   { folder: 'config/' }
 ]
 /** Composition: wires everything, and nobody imports it. */

@@ -28,6 +28,7 @@ export type Core = {
   readonly logger: Logger
   /** This node works the channel, attempt or destination of this id. */
   readonly works: (id: string) => boolean
+  readonly workedShards: () => readonly number[]
   /** Unique to this process and start: commands of the service itself take their ids from it. */
   readonly processId: string
 }

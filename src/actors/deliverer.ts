@@ -1,9 +1,9 @@
 /** The deliverer: what stands in the outbox reaches its receiver, at least once, signed, with every outcome in the log. */
 import { LRUCache } from 'lru-cache'
 import type { WebhookPoster } from '../connectors/webhook/post.ts'
-import { shardOf } from '../coordination/shards.ts'
 import type { DestinationEvent } from '../domain/destination.ts'
 import type { DeliveryOutcome } from '../domain/record.ts'
+import { shardOf } from '../domain/shards.ts'
 import type { DestinationSecrets } from '../domain/tenant.ts'
 import { decode } from '../log/codec.ts'
 import type { DeliveryRow } from '../projections/port.ts'

@@ -167,8 +167,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
   async function onDue(): Promise<void> {
     if (stopping) return
     const at = now(core)
-    const due = views.dueInQueue(at, DUE_MAX).filter(row => core.works(row.channelId))
-    for (const row of due) {
+    for (const row of views.dueInQueue(at, core.workedShards(), DUE_MAX)) {
+      if (!core.works(row.channelId)) continue
       const stream = streamOf.message(row.messageId)
       if (row.due === 'expiry')
         await track(

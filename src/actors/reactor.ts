@@ -73,13 +73,22 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
   const dueAt = (todo: Pick<TodoRow, 'kind' | 'due'>): number =>
     Date.parse(todo.due) + (todo.kind === 'expire_attempt' || todo.kind === 'fail_waiting' ? 0 : PATIENCE_MS)
 
+  const isTime = (todo: TodoRow): boolean => !stopping && core.works(todo.subject) && dueAt(todo) <= clock.now()
+
+  async function tryTo(todo: TodoRow): Promise<void> {
+    await act(todo).catch(error => logger.warn({ err: error, kind: todo.kind }, 'reaction failed, tried again later'))
+  }
+
   async function round(): Promise<void> {
-    const todos = views.dueTodos(now(core), TODOS_AT_ONCE).filter(todo => core.works(todo.subject))
-    for (const todo of todos) {
-      if (stopping || dueAt(todo) > clock.now()) continue
-      await act(todo).catch(error => logger.warn({ err: error, kind: todo.kind }, 'reaction failed, tried again later'))
+    const at = now(core)
+    let page: readonly TodoRow[]
+    // To the end of what is due: things that cannot be done now must not keep others from their turn.
+    for (let last: TodoRow | undefined; ; last = page.at(-1)) {
+      page = views.dueTodos(at, core.workedShards(), TODOS_AT_ONCE, last)
+      for (const todo of page) if (isTime(todo)) await tryTo(todo)
+      if (stopping || page.length < TODOS_AT_ONCE) break
     }
-    const next = views.nextTodoDue()
+    const next = views.nextTodoDue(core.workedShards())
     if (next !== null && !stopping) timer.at(Math.max(Date.parse(next), clock.now() + AGAIN_MS))
   }
 

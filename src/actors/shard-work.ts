@@ -3,7 +3,7 @@
  * after the lease was won (architecture, rule 6), and stop at once when the lease is lost.
  */
 import type { Leases } from '../coordination/port.ts'
-import { shardOf } from '../coordination/shards.ts'
+import { shardOf } from '../domain/shards.ts'
 import type { EventLog } from '../log/port.ts'
 import type { Views } from '../projections/port.ts'
 import type { Clock } from './clock.ts'
@@ -22,6 +22,8 @@ export type ShardWorker = {
 export type ShardWork = {
   /** This node works it now: asked before every step. */
   works: Belongs
+  /** The shards that it works now. */
+  shards(): readonly number[]
   join(worker: ShardWorker): void
   /** Takes part from now on. Resolves when the shards that are held at once are open. */
   start(): Promise<void>
@@ -87,6 +89,7 @@ export function createShardWork(
       const shard = shardOf(id)
       return opened.has(shard) && leases.holds(shard)
     },
+    shards: () => [...opened].filter(leases.holds),
     join: worker => void workers.push(worker),
     async start() {
       let first: Promise<void> = Promise.resolve()

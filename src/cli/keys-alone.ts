@@ -45,6 +45,7 @@ function assemble(settings: Settings, { log, keyring, views }: Storage): { keys:
     clock: systemClock,
     logger: silent,
     works: () => false,
+    workedShards: () => [],
     processId
   }
   return {

@@ -1,10 +1,10 @@
 /** Coordination of a single node: this process holds everything, and nothing waits. */
 import { LRUCache } from 'lru-cache'
+import { ALL_SHARDS, SHARDS } from '../domain/shards.ts'
 import { createLeaseWatchers } from './lease-watchers.ts'
 import { checkAnnouncement, createListeners } from './listeners.ts'
 import type { Bucket, Coordination, CoordinationOptions, Leases } from './port.ts'
 import { createRequestWindows } from './request-windows.ts'
-import { ALL_SHARDS, SHARDS } from './shards.ts'
 import { createShortLived } from './short-lived.ts'
 import { monotonicTime, type Time, within } from './time.ts'
 import { createLocalBucket } from './token-bucket.ts'

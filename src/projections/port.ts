@@ -148,8 +148,12 @@ export type Views = {
   nextRetryDue(channelId: string): string | null
   /** Earliest expiry of a waiting message or timeout of an indeterminate one, of all channels; null: none. Retries are not meant. */
   nextQueueDue(): string | null
-  /** Waiting messages that are expired, and indeterminate ones past their timeout, earliest first. */
-  dueInQueue(now: string, limit: number): readonly (QueueRow & { due: 'expiry' | 'timeout' })[]
+  /** Waiting messages of these shards that are expired, and indeterminate ones past their timeout, earliest first. */
+  dueInQueue(
+    now: string,
+    shards: readonly number[],
+    limit: number
+  ): readonly (QueueRow & { due: 'expiry' | 'timeout' })[]
   /** Waiting messages, and when the oldest of them was admitted. */
   queueDepth(channelId: string): { readonly depth: number; readonly oldestAt: string | null }
 
@@ -191,8 +195,10 @@ export type Views = {
   contactStream(contactId: string): string | null
   /** Attempts that still pair, or are paired and unfinished. */
   liveAttempts(): readonly string[]
-  dueTodos(now: string, limit: number): readonly TodoRow[]
-  nextTodoDue(): string | null
+  /** What is due in these shards, after a row of the page before. */
+  dueTodos(now: string, shards: readonly number[], limit: number, after?: TodoRow): readonly TodoRow[]
+  /** When the next thing is due in these shards, past or not; null: nothing is left to do there. */
+  nextTodoDue(shards: readonly number[]): string | null
 
   status(): readonly { name: string; version: number; position: number }[]
   close(): void

@@ -97,7 +97,18 @@ export function createService(
   })
   const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
   const shards = createShardWork(coordination.leases, { log, views, clock, logger })
-  const core: Core = { log, keyring, views, aggregates, own, clock, logger, works: shards.works, processId }
+  const core: Core = {
+    log,
+    keyring,
+    views,
+    aggregates,
+    own,
+    clock,
+    logger,
+    works: shards.works,
+    workedShards: shards.shards,
+    processId
+  }
 
   views.onPage(({ touched }) => {
     for (const contactId of touched.contact ?? []) keyring.forgetContact(contactId)

@@ -1,4 +1,4 @@
-import { ALL_SHARDS, SHARDS, shardOf } from '../../src/coordination/shards.ts'
+import { ALL_SHARDS, SHARDS, shardOf } from '../../src/domain/shards.ts'
 import { eventually } from '../support/eventually.ts'
 import type { Open, Tap } from './contract.ts'
 import { heldBy } from './nodes.ts'

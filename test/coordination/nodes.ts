@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Coordination } from '../../src/coordination/port.ts'
 import { openRedisCoordination } from '../../src/coordination/redis/coordination.ts'
-import { ALL_SHARDS, SHARDS } from '../../src/coordination/shards.ts'
+import { ALL_SHARDS, SHARDS } from '../../src/domain/shards.ts'
 import { eventually } from '../support/eventually.ts'
 
 export const LEASE_MS = 2_500

@@ -1,6 +1,6 @@
 /** Several nodes on one Redis: fair shares, take-over, and never two holders. */
 import t from 'tap'
-import { SHARDS } from '../../src/coordination/shards.ts'
+import { SHARDS } from '../../src/domain/shards.ts'
 import { eventually } from '../support/eventually.ts'
 import { fair, heldBy, LEASE_MS, openNode, ready, watchForDoubles } from './nodes.ts'
 import { noRedis, startRedis } from './redis-server.ts'

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Event } from '../../src/domain/event.ts'
+import { ALL_SHARDS } from '../../src/domain/shards.ts'
 import { at, createHistory, idOf, TENANT } from './history.ts'
 import { viewsOf } from './spec.ts'
 
@@ -65,8 +66,8 @@ t.test('a claim leaves the channel to be finished, a deletion leaves the claim t
   }
   const todos = async () => {
     const views = await viewsOf(join(dir, 'views.db'), history)
-    const due = views.dueTodos(at(100), 10)
-    t.equal(views.nextTodoDue(), due[0]?.due ?? null)
+    const due = views.dueTodos(at(100), ALL_SHARDS, 10)
+    t.equal(views.nextTodoDue(ALL_SHARDS), due[0]?.due ?? null)
     views.close()
     return due
   }
@@ -90,7 +91,11 @@ t.test('an attempt: live until it is over, expires, is finished once paired', as
   const stream = `attempt-${ATTEMPT}`
   const look = async () => {
     const views = await viewsOf(join(dir, 'views.db'), history)
-    const found = { live: views.liveAttempts(), next: views.nextTodoDue(), due: views.dueTodos(at(300), 10) }
+    const found = {
+      live: views.liveAttempts(),
+      next: views.nextTodoDue(ALL_SHARDS),
+      due: views.dueTodos(at(300), ALL_SHARDS, 10)
+    }
     views.close()
     return found
   }
@@ -116,7 +121,7 @@ t.test('a destination is finished when its own stream stands, or when it is take
   const dir = t.testdir({})
   const kinds = async () => {
     const views = await viewsOf(join(dir, 'views.db'), history)
-    const due = views.dueTodos(at(100), 10)
+    const due = views.dueTodos(at(100), ALL_SHARDS, 10)
     views.close()
     return due.map(todo => [todo.kind, todo.subject, todo.stream])
   }

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import t from 'tap'
+import { ALL_SHARDS } from '../../src/domain/shards.ts'
 import { at, createHistory, type History, idOf, TENANT } from './history.ts'
 import { CHANNEL, CONTACT, inbound, message } from './message-events.ts'
 import { dump, foldLive, viewsOf } from './spec.ts'
@@ -21,7 +22,7 @@ t.test('an erased contact has no key stream; what is left to do knows it until t
   const file = join(t.testdir({}), 'views.db')
   const known = await viewsOf(file, history)
   t.equal(known.contactStream(CONTACT), KEY_STREAM)
-  t.equal(known.nextTodoDue(), null)
+  t.equal(known.nextTodoDue(ALL_SHARDS), null)
   known.close()
 
   erasure(history, 'ContactErased', 10)
@@ -29,17 +30,17 @@ t.test('an erased contact has no key stream; what is left to do knows it until t
   t.same(pages[0]?.touched, { contact: [CONTACT], todo: ['finish_erasure'] })
   const erased = await viewsOf(file, history)
   t.equal(erased.contactStream(CONTACT), null)
-  t.same(erased.dueTodos(at(10), 10), [
+  t.same(erased.dueTodos(at(10), ALL_SHARDS, 10), [
     { kind: 'finish_erasure', stream: KEY_STREAM, subject: CONTACT, due: at(10), tenantId: TENANT }
   ])
-  t.same(erased.dueTodos(at(9), 10), [])
-  t.equal(erased.nextTodoDue(), at(10))
+  t.same(erased.dueTodos(at(9), ALL_SHARDS, 10), [])
+  t.equal(erased.nextTodoDue(ALL_SHARDS), at(10))
   t.equal(erased.messagesOf(TENANT, CONTACT), 1, 'counts stay')
   erased.close()
 
   erasure(history, 'ContactErasureCompleted', 11)
   const done = await viewsOf(file, history)
-  t.same(done.dueTodos(at(100), 10), [])
+  t.same(done.dueTodos(at(100), ALL_SHARDS, 10), [])
   t.equal(done.messagesOf(TENANT, CONTACT), 1)
   done.close()
   t.notOk(JSON.stringify(dump(file)).includes('blindindex'), 'nothing of the views leads to the key any more')
@@ -49,7 +50,7 @@ t.test('the erasure of a contact without a key has nothing but its tenant', asyn
   const history = createHistory()
   erasure(history, 'ContactErased', 10)
   const views = await viewsOf(join(t.testdir({}), 'views.db'), history)
-  t.match(views.dueTodos(at(10), 10), [{ stream: '', subject: CONTACT, tenantId: TENANT }])
+  t.match(views.dueTodos(at(10), ALL_SHARDS, 10), [{ stream: '', subject: CONTACT, tenantId: TENANT }])
   views.close()
 })
 

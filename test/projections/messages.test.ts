@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Event } from '../../src/domain/event.ts'
+import { ALL_SHARDS } from '../../src/domain/shards.ts'
 import { at, createHistory, type History, idOf, TENANT } from './history.ts'
 import { viewsOf } from './spec.ts'
 
@@ -115,7 +116,7 @@ t.test('an unknown outcome, given up, then proven', async t => {
   t.match(doubt.tracking(TENANT, MESSAGE), { state: 'indeterminate', lastError: 'timeout' })
   t.ok(doubt.hasInDoubt(CHANNEL))
   t.equal(doubt.nextQueueDue(), at(600))
-  t.match(doubt.dueInQueue(at(600), 10), [{ messageId: MESSAGE, due: 'timeout' }])
+  t.match(doubt.dueInQueue(at(600), ALL_SHARDS, 10), [{ messageId: MESSAGE, due: 'timeout' }])
   doubt.close()
 
   const views = await viewsOf(join(t.testdir({}), 'views.db'), given(...events))

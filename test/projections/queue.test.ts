@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import t from 'tap'
 import type { Event } from '../../src/domain/event.ts'
+import { ALL_SHARDS } from '../../src/domain/shards.ts'
 import { at, createHistory, type History, idOf, TENANT } from './history.ts'
 import { viewsOf } from './spec.ts'
 
@@ -86,12 +87,12 @@ t.test('what is due: expiries of waiting messages, never of those under way', as
   append(history, 'under way', started(3))
   const views = await viewsOf(join(t.testdir({}), 'views.db'), history)
   t.equal(views.nextQueueDue(), at(100))
-  t.same(views.dueInQueue(at(99), 10), [])
-  t.match(views.dueInQueue(at(300), 10), [
+  t.same(views.dueInQueue(at(99), ALL_SHARDS, 10), [])
+  t.match(views.dueInQueue(at(300), ALL_SHARDS, 10), [
     { messageId: idOf('msg', 'late'), due: 'expiry' },
     { messageId: idOf('msg', 'later'), due: 'expiry' }
   ])
-  t.equal(views.dueInQueue(at(300), 1).length, 1)
+  t.equal(views.dueInQueue(at(300), ALL_SHARDS, 1).length, 1)
   views.close()
 })
 
@@ -103,18 +104,18 @@ t.test('a deleted number leaves its waiting messages to fail, also those that co
   const dir = t.testdir({})
 
   const waiting = await viewsOf(join(dir, 'views.db'), history)
-  t.same(waiting.dueTodos(at(5), 10), [todo])
-  t.equal(waiting.nextTodoDue(), at(5))
+  t.same(waiting.dueTodos(at(5), ALL_SHARDS, 10), [todo])
+  t.equal(waiting.nextTodoDue(ALL_SHARDS), at(5))
   waiting.close()
 
   append(history, 'waiting', { type: 'MessageFailed', at: at(6), data: { code: 'channel_deleted', by: 'service' } })
   const done = await viewsOf(join(dir, 'views.db'), history)
-  t.same(done.dueTodos(at(9), 10), [])
-  t.equal(done.nextTodoDue(), null)
+  t.same(done.dueTodos(at(9), ALL_SHARDS, 10), [])
+  t.equal(done.nextTodoDue(ALL_SHARDS), null)
   done.close()
 
   queue(history, 'after', 7)
   const again = await viewsOf(join(dir, 'views.db'), history)
-  t.same(again.dueTodos(at(9), 10), [todo])
+  t.same(again.dueTodos(at(9), ALL_SHARDS, 10), [todo])
   again.close()
 })

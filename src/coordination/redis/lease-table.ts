@@ -1,5 +1,5 @@
 /** What this node holds, by its own monotonic clock. */
-import { ALL_SHARDS, SHARDS } from '../shards.ts'
+import { ALL_SHARDS, SHARDS } from '../../domain/shards.ts'
 import type { Time } from '../time.ts'
 
 const FREE = 0

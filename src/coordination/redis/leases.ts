@@ -3,9 +3,10 @@
  * its fair share; what it holds above that it gives back once its workers have let go. When Redis is away leases end by
  * the node's own clock, before they can end in Redis, and come back with it.
  */
+
+import { ALL_SHARDS, SHARDS, shardOf } from '../../domain/shards.ts'
 import { createLeaseWatchers } from '../lease-watchers.ts'
 import type { Leases } from '../port.ts'
-import { ALL_SHARDS, SHARDS, shardOf } from '../shards.ts'
 import { type Time, within } from '../time.ts'
 import { createLeaseTable } from './lease-table.ts'
 import { leaseTiming } from './lease-timing.ts'

@@ -16,17 +16,20 @@ type QueueQueries = Pick<
   | 'hasInDoubt'
 >
 
+const ROW = `messageNo, messageId, tenantId, channelId, contactId, position, state, attempts, retryAt, expiresAt, timeoutAt,
+  queuedAt`
+
 export function queueQueries(db: Database): QueueQueries {
   const withWork = db.prepare<[], string>('SELECT channelId FROM queue_depths WHERE waiting > 0').pluck()
-  const dispatching = db.prepare<[], QueueRow>(`SELECT * FROM queue WHERE state = 'dispatching' ORDER BY position`)
+  const dispatching = db.prepare<[], QueueRow>(`SELECT ${ROW} FROM queue WHERE state = 'dispatching' ORDER BY position`)
   const inDoubt = db
     .prepare<[string], number>('SELECT dispatching + indeterminate FROM queue_depths WHERE channelId = ?')
     .pluck()
   const queuedAfter = db.prepare<[string, number, number], QueueRow>(
-    `SELECT * FROM queue WHERE channelId = ? AND state = 'queued' AND position > ? ORDER BY position LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'queued' AND position > ? ORDER BY position LIMIT ?`
   )
   const dueRetries = db.prepare<[string, string, number], QueueRow>(
-    `SELECT * FROM queue WHERE channelId = ? AND state = 'retrying' AND retryAt <= ? ORDER BY retryAt LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'retrying' AND retryAt <= ? ORDER BY retryAt LIMIT ?`
   )
   const nextRetry = db
     .prepare<[string], string | null>(`SELECT min(retryAt) FROM queue WHERE channelId = ? AND state = 'retrying'`)
@@ -51,7 +54,7 @@ function stateReader(db: Database): Views['queued'] {
   // The state is part of the text: only so the index of that state serves.
   const reader = (state: QueueRow['state']) =>
     db.prepare<[string, number], QueueRow>(
-      `SELECT * FROM queue WHERE channelId = ? AND state = '${state}' ORDER BY position LIMIT ?`
+      `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = '${state}' ORDER BY position LIMIT ?`
     )
   const readers = {
     queued: reader('queued'),
@@ -72,18 +75,21 @@ function dueQueries(db: Database): Pick<Views, 'nextQueueDue' | 'dueInQueue'> {
         UNION ALL SELECT min(timeoutAt) FROM queue WHERE state = 'indeterminate')`
     )
     .pluck()
-  const expired = db.prepare<[string, number], QueueRow>(
-    `SELECT * FROM queue WHERE ${EXPIRING} AND expiresAt <= ? ORDER BY expiresAt LIMIT ?`
+  // Rows of other nodes' shards are passed over in the index, however many there are.
+  const ours = 'shard IN (SELECT value FROM json_each(?))'
+  const expired = db.prepare<[string, string, number], QueueRow>(
+    `SELECT ${ROW} FROM queue WHERE ${EXPIRING} AND expiresAt <= ? AND ${ours} ORDER BY expiresAt LIMIT ?`
   )
-  const timedOut = db.prepare<[string, number], QueueRow>(
-    `SELECT * FROM queue WHERE state = 'indeterminate' AND timeoutAt <= ? ORDER BY timeoutAt LIMIT ?`
+  const timedOut = db.prepare<[string, string, number], QueueRow>(
+    `SELECT ${ROW} FROM queue WHERE state = 'indeterminate' AND timeoutAt <= ? AND ${ours} ORDER BY timeoutAt LIMIT ?`
   )
   return {
     nextQueueDue: () => next.get() ?? null,
-    dueInQueue(now, limit) {
+    dueInQueue(now, shards, limit) {
+      const list = JSON.stringify(shards)
       const due = [
-        ...expired.all(now, limit).map(row => ({ ...row, due: 'expiry' as const, dueAt: row.expiresAt ?? now })),
-        ...timedOut.all(now, limit).map(row => ({ ...row, due: 'timeout' as const, dueAt: row.timeoutAt ?? now }))
+        ...expired.all(now, list, limit).map(row => ({ ...row, due: 'expiry' as const, dueAt: row.expiresAt ?? now })),
+        ...timedOut.all(now, list, limit).map(row => ({ ...row, due: 'timeout' as const, dueAt: row.timeoutAt ?? now }))
       ]
       due.sort((one, other) => (one.dueAt < other.dueAt ? -1 : Number(one.dueAt > other.dueAt)))
       return due.slice(0, limit).map(({ dueAt, ...row }) => row)

@@ -3,6 +3,7 @@
  * and erasures that are not finished. Holds no key; of an erased contact nothing but its random id and number.
  */
 import type { ContactErased, ContactErasureCompleted, ContactKeyCreated } from '../../domain/record.ts'
+import { shardOf } from '../../domain/shards.ts'
 import type { RecordedOf, Rows, Table, Touch } from '../port.ts'
 import { toMs } from './time.ts'
 
@@ -29,9 +30,9 @@ export const acquaintances: Table = {
 /** A recorded erasure until it is completed. Keeps the name of the key stream, which the contact's row has lost. */
 export const erasures: Table = {
   name: 'erasures',
-  columns: { contactId: 'TEXT', tenantId: 'TEXT', stream: 'TEXT', due: 'TEXT' },
+  columns: { contactId: 'TEXT', tenantId: 'TEXT', stream: 'TEXT', due: 'TEXT', shard: 'INTEGER' },
   keyLength: 1,
-  indexes: ['(due)'],
+  indexes: ['(due, shard)'],
   withoutRowid: true
 }
 
@@ -49,7 +50,8 @@ export function followContact(event: RecordedOf<ContactEvent>, rows: Rows, touch
       return
     case 'ContactErased': {
       const contact = rows.get<Contact>(contacts, [contactId])
-      rows.put(erasures, { contactId, tenantId, stream: contact?.stream ?? '', due: event.at })
+      const shard = shardOf(contactId)
+      rows.put(erasures, { contactId, tenantId, stream: contact?.stream ?? '', due: event.at, shard })
       if (contact?.no === UNNUMBERED) rows.delete(contacts, [contactId])
       else if (contact) rows.put(contacts, { ...contact, stream: null })
       // Only an end is worth telling: nobody keeps in mind that a contact has no stream.

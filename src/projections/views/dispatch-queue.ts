@@ -1,6 +1,7 @@
 /** The dispatch queue: a row per message that waits, is under way or in doubt, and per channel how many there are. */
 import type { ChannelEvent } from '../../domain/channel.ts'
 import type { MessageEvent } from '../../domain/message-events.ts'
+import { shardOf } from '../../domain/shards.ts'
 import type { Projection, QueueRow, RecordedOf, Rows, Table, Touch } from '../port.ts'
 import { channelIdOf } from './stream-ids.ts'
 
@@ -18,7 +19,8 @@ export const queue: Table = {
     retryAt: 'TEXT',
     expiresAt: 'TEXT',
     timeoutAt: 'TEXT',
-    queuedAt: 'TEXT'
+    queuedAt: 'TEXT',
+    shard: 'INTEGER'
   },
   keyLength: 1,
   // Partial ones: a row stands in those of its state only.
@@ -27,10 +29,10 @@ export const queue: Table = {
     `(channelId, retryAt) WHERE state = 'retrying'`,
     `(channelId, position) WHERE state = 'dispatching'`,
     `(channelId, position) WHERE state = 'indeterminate'`,
-    `(timeoutAt) WHERE state = 'indeterminate'`,
-    `(expiresAt) WHERE expiresAt IS NOT NULL AND state IN ('queued', 'retrying')`
+    `(timeoutAt, shard) WHERE state = 'indeterminate'`,
+    `(expiresAt, shard) WHERE expiresAt IS NOT NULL AND state IN ('queued', 'retrying')`
   ],
-  fixed: ['messageId', 'tenantId', 'channelId', 'contactId', 'position', 'expiresAt', 'queuedAt']
+  fixed: ['messageId', 'tenantId', 'channelId', 'contactId', 'position', 'expiresAt', 'queuedAt', 'shard']
 }
 
 /** A channel without rows has none here either; a deleted one keeps its row, as a message may come after the deletion. */
@@ -41,27 +43,29 @@ export const queueDepths: Table = {
     waiting: 'INTEGER',
     dispatching: 'INTEGER',
     indeterminate: 'INTEGER',
-    deletedAt: 'TEXT'
+    deletedAt: 'TEXT',
+    shard: 'INTEGER'
   },
   keyLength: 1,
-  indexes: ['(channelId) WHERE waiting > 0', '(deletedAt) WHERE deletedAt IS NOT NULL AND waiting > 0'],
+  indexes: ['(channelId) WHERE waiting > 0', '(deletedAt, shard) WHERE deletedAt IS NOT NULL AND waiting > 0'],
   withoutRowid: true
 }
 
 type State = QueueRow['state']
-type StoredQueueRow = { -readonly [K in keyof QueueRow]: QueueRow[K] }
+type StoredQueueRow = { -readonly [K in keyof QueueRow]: QueueRow[K] } & { shard: number }
 type Depth = {
   channelId: string
   waiting: number
   dispatching: number
   indeterminate: number
   deletedAt: string | null
+  shard: number
 }
 type Handled = MessageEvent | Extract<ChannelEvent, { type: 'ChannelDeleted' }>
 
 export const dispatchQueueProjection: Projection = {
   name: 'dispatch-queue',
-  version: 1,
+  version: 2,
   tables: [queue, queueDepths],
   handles: [
     'MessageQueued',
@@ -109,10 +113,13 @@ function admit(event: RecordedOf<Extract<MessageEvent, { type: 'MessageQueued' }
     retryAt: null,
     expiresAt: expiresAt ?? null,
     timeoutAt: null,
-    queuedAt: event.at
+    queuedAt: event.at,
+    shard: 0
   }
-  rows.put(queue, row)
   const depth = count(rows, channelId, null, 'queued')
+  // The hash of the channel's id is taken once, not with every message.
+  row.shard = depth.shard
+  rows.put(queue, row)
   touch('dispatch', channelId)
   if (depth.deletedAt !== null) touch('todo', 'fail_waiting')
 }
@@ -160,5 +167,6 @@ const depthOf = (rows: Rows, channelId: string): Depth =>
     waiting: 0,
     dispatching: 0,
     indeterminate: 0,
-    deletedAt: null
+    deletedAt: null,
+    shard: shardOf(channelId)
   }

@@ -31,7 +31,7 @@ type Handled = MessageEvent | MessageReceived | ContactEvent | LimitReleased
 
 export const messagesProjection: Projection = {
   name: 'messages',
-  version: 3,
+  version: 4,
   tables: [
     messages,
     received,

@@ -3,15 +3,16 @@ import type { AttemptEvent } from '../../domain/attempt.ts'
 import type { ChannelEvent } from '../../domain/channel.ts'
 import type { ClaimEvent } from '../../domain/claim.ts'
 import type { DestinationEvent } from '../../domain/destination.ts'
+import { shardOf } from '../../domain/shards.ts'
 import type { TenantEvent } from '../../domain/tenant.ts'
 import type { Projection, RecordedOf, Rows, Table, TodoRow, Touch } from '../port.ts'
 import { attemptIdOf, channelIdOf, destinationIdOf } from './stream-ids.ts'
 
 export const todos: Table = {
   name: 'todos',
-  columns: { kind: 'TEXT', subject: 'TEXT', stream: 'TEXT', due: 'TEXT' },
+  columns: { kind: 'TEXT', subject: 'TEXT', stream: 'TEXT', due: 'TEXT', shard: 'INTEGER' },
   keyLength: 2,
-  indexes: ['(due)'],
+  indexes: ['(due, shard)'],
   withoutRowid: true
 }
 
@@ -34,7 +35,7 @@ type Handled =
 
 export const todoProjection: Projection = {
   name: 'todo',
-  version: 1,
+  version: 2,
   tables: [todos, claims],
   handles: [
     'NumberClaimed',
@@ -101,7 +102,7 @@ function followAttempt(event: RecordedOf<Handled>, rows: Rows, touch: Touch): vo
 }
 
 function add(rows: Rows, touch: Touch, todo: Omit<TodoRow, 'tenantId'>): void {
-  rows.put(todos, { ...todo })
+  rows.put(todos, { ...todo, shard: shardOf(todo.subject) })
   touch('todo', todo.kind)
 }
 
