@@ -22,14 +22,20 @@ const SLICE_EVENTS = 1_000
 
 /** What the keeper needs of a log. */
 export type AnchoredLog = {
-  /** Hashes in log order, of erased events too. */
-  hashes(after: Position, limit: number): readonly (HashAt & { readonly stream: string | null })[]
-  newestAnchor(): RecordedEvent | null
+  /** Hashes in log order, of erased events too where they are still there. */
+  hashes(after: Position, limit: number): Hashes | Promise<Hashes>
+  /** Events after a position, as far as that is known without reading them. */
+  waiting(after: Position): number
+  newestAnchor(): RecordedEvent | null | Promise<RecordedEvent | null>
   append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendResult>
 }
 
+type Hashes = readonly (HashAt & { readonly stream: string | null })[]
+
 export type AnchorKeeperOptions = {
   readonly log: AnchoredLog
+  /** The newest anchor of the log; it goes on from there. */
+  readonly newest: RecordedEvent | null
   readonly signer: AnchorSigner
   readonly clock: Clock
   /** Each anchor that was written, as a line of JSON. */
@@ -41,21 +47,22 @@ export type AnchorKeeperOptions = {
 /** Writes an anchor every 10 s of activity, every 10,000 events, and when it is closed. */
 export type AnchorKeeper = {
   /** To be called when the log has grown. */
-  grown(head: Position): void
+  grown(): void
   /** Anchors what is not anchored yet. */
   close(): Promise<void>
 }
 
 type Last = Pick<Anchor, 'to' | 'rolling' | 'signature'> & { readonly revision: number }
 
-/** Starts where the newest anchor of the log ends. Throws LogUnavailable when that cannot be read. */
-export function createAnchorKeeper({ log, signer, clock, onAnchor, onProblem }: AnchorKeeperOptions): AnchorKeeper {
-  let last = lastOf(log.newestAnchor())
+/** Throws LogUnavailable when the newest anchor is none that can be read. */
+export function createAnchorKeeper(options: AnchorKeeperOptions): AnchorKeeper {
+  const { log, signer, clock, onAnchor, onProblem } = options
+  let last = lastOf(options.newest)
   let cancel: (() => void) | null = null
   let running: Promise<void> | null = null
 
-  function grown(head: Position): void {
-    if (head - last.to >= MAX_ANCHORED_EVENTS) void start()
+  function grown(): void {
+    if (log.waiting(last.to) >= MAX_ANCHORED_EVENTS) void start()
     else arm()
   }
 
@@ -89,9 +96,9 @@ export function createAnchorKeeper({ log, signer, clock, onAnchor, onProblem }: 
     let facts = 0
     let room = MAX_ANCHORED_EVENTS
     for (
-      let slice = log.hashes(to, SLICE_EVENTS);
+      let slice = await log.hashes(to, SLICE_EVENTS);
       slice.length > 0;
-      slice = log.hashes(to, Math.min(room, SLICE_EVENTS))
+      slice = await log.hashes(to, Math.min(room, SLICE_EVENTS))
     ) {
       sum.add(slice)
       to = slice.at(-1)?.position ?? to
@@ -111,7 +118,7 @@ export function createAnchorKeeper({ log, signer, clock, onAnchor, onProblem }: 
     const result = await log.append(ANCHOR_STREAM, last.revision, [eventOf(anchor, last.revision, clock.now())])
     if (result.kind !== 'appended') {
       // Somebody else wrote an anchor: go on from there.
-      last = lastOf(log.newestAnchor())
+      last = lastOf(await log.newestAnchor())
       throw new Error(`the anchor was not appended: ${result.kind}`)
     }
     last = { to: anchor.to, rolling: anchor.rolling, signature: anchor.signature, revision: result.revision }

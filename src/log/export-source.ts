@@ -15,6 +15,8 @@ export function openExport(lines: () => AsyncIterable<string>): VerifySource {
   return {
     // Whether positions have gaps depends on the log that it came from.
     dense: false,
+    // What anchors leave out is not in an export.
+    anchorsCoverKeys: true,
     highest: () => null,
     async *events(_after, stream) {
       // A verification reads on after freezing; an export has nothing newer.

@@ -1,10 +1,9 @@
 import { z } from 'zod'
+import { isKeyStream } from './key-streams.ts'
 import type { FoundEvent, VerifySource } from './verify-source.ts'
 
 export type ExportOptions = {
   readonly format: 'ndjson' | 'csv'
-  /** EVENTSTORE_STREAM_PREFIX: key streams are recognised behind it. */
-  readonly prefix?: string
   readonly stream?: string
   readonly type?: string
   /** ISO 8601 UTC: events recorded then or later. */
@@ -12,13 +11,13 @@ export type ExportOptions = {
   readonly onProgress?: (events: number) => void
 }
 
-const KEY_STREAM = 'keys-'
 const CSV_COLUMNS = ['position', 'stream', 'streamNo', 'revision', 'id', 'type', 'at', 'hash', 'body', 'meta']
 const Meta = z.object({ at: z.string() })
 
 /**
  * The log as lines without their ends. Of key streams and erased ones an export has position, number, revision and hash
- * only, so that `log verify` can still check it; a filtered export leaves them out.
+ * only, so that `log verify` can still check it; a filtered export leaves them out, and so does every export where anchors
+ * do not cover them.
  */
 export async function* exportLines(source: VerifySource, options: ExportOptions): AsyncGenerator<string> {
   const { format, stream, onProgress } = options
@@ -28,7 +27,8 @@ export async function* exportLines(source: VerifySource, options: ExportOptions)
   if (format === 'csv') yield CSV_COLUMNS.join(',')
   for await (const page of source.events(0, stream)) {
     for (const event of page) {
-      const shown = withoutKeys(event, options.prefix ?? '')
+      if (!source.anchorsCoverKeys && isKey(event)) continue
+      const shown = isKey(event) ? { ...event, content: null } : event
       if (isWanted(shown)) yield line(shown)
     }
     count += page.length
@@ -36,9 +36,7 @@ export async function* exportLines(source: VerifySource, options: ExportOptions)
   }
 }
 
-function withoutKeys(event: FoundEvent, prefix: string): FoundEvent {
-  return event.content?.stream.startsWith(prefix + KEY_STREAM) ? { ...event, content: null } : event
-}
+const isKey = ({ content }: FoundEvent): boolean => content !== null && isKeyStream(content.stream)
 
 function filterOf({ stream, type, since }: ExportOptions): (event: FoundEvent) => boolean {
   if (stream === undefined && type === undefined && since === undefined) return () => true

@@ -30,6 +30,8 @@ export type FoundStream = {
 export type VerifySource = {
   /** Every position is used: a gap means that events are missing. */
   readonly dense: boolean
+  /** False where a scavenge may take the events of erased key streams away: then anchors leave key streams out. */
+  readonly anchorsCoverKeys: boolean
   /** The newest position that was ever given, where the log keeps it. */
   readonly highest: () => Position | null
   /** All events in log order after a position, in pages; of one stream when it is named. */

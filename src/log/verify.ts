@@ -1,5 +1,6 @@
 import type { AnchorCopy } from './anchors.ts'
 import { ANCHOR_STREAM, copyOf, isSigned, PREFIX_DIGITS, parseAnchor, parseAnchorLine } from './anchors.ts'
+import { isKeyStream } from './key-streams.ts'
 import type { Position } from './port.ts'
 import { createAnchorCheck, createTrust, hasNoGaps, prefixesOf } from './verify-anchors.ts'
 import { createChainCheck, placeOf } from './verify-chains.ts'
@@ -49,7 +50,7 @@ async function verifyWhole(source: VerifySource, { faults, publicKeys, copies, o
     position = event.position
     count++
     chains.event(event)
-    anchors.event(event)
+    if (source.anchorsCoverKeys || !isKeyStream(event.content?.stream ?? '')) anchors.event(event)
   }
 
   async function takeAll(): Promise<void> {

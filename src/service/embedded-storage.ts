@@ -18,7 +18,7 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
   })
   if (!key)
     throw new StartRefused(`${dataDir} holds an event log, but neither MASTER_KEY nor ${dataDir}/master.key opens it`)
-  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir) }, options.logger)
+  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir) }, options)
   const log = await openSqliteLog({ dataDir, worker: worker.thread, onAnchor: options.onAnchor })
   await worker.ready
   return {
@@ -26,7 +26,10 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
     worker,
     outage: () => null,
     masterKey: key,
-    anchorWith: log.anchorWith,
+    anchorWith(privateKey) {
+      log.anchorWith(privateKey)
+      return null
+    },
     async close() {
       await log.close()
       await worker.thread.terminate()

@@ -8,7 +8,7 @@ import { lockDataDir } from '../log/sqlite/lock.ts'
 import { type OpenLog, StartRefused, type StorageOptions, viewsFile } from './storage.ts'
 import { startWorker } from './worker-host.ts'
 
-export async function openEventStore(settings: Settings, { logger }: StorageOptions): Promise<OpenLog> {
+export async function openEventStore(settings: Settings, options: StorageOptions): Promise<OpenLog> {
   const { dataDir, eventStoreUrl, eventStoreStreamPrefix } = settings.storage
   if (eventStoreUrl === null || settings.keys.masterKey === null)
     throw new StartRefused('EVENTSTORE_URL and MASTER_KEY are needed for EventStoreDB')
@@ -17,10 +17,10 @@ export async function openEventStore(settings: Settings, { logger }: StorageOpti
   const home = { url: eventStoreUrl, streamPrefix: eventStoreStreamPrefix, numbersFile: join(dataDir, 'numbers.db') }
   const log = await openEventStoreLog({
     ...home,
-    onProblem: error => logger.warn({ err: error }, 'EventStoreDB: tried again')
+    onProblem: error => options.logger.warn({ err: error }, 'EventStoreDB: tried again')
   })
   refuseUnknown(log.versions)
-  const worker = startWorker({ home: 'eventstore', ...home, viewsFile: viewsFile(dataDir) }, logger)
+  const worker = startWorker({ home: 'eventstore', ...home, viewsFile: viewsFile(dataDir) }, options)
   await worker.ready
   return {
     log,
@@ -28,7 +28,10 @@ export async function openEventStore(settings: Settings, { logger }: StorageOpti
     outage: log.watch().trouble,
     masterKey: settings.keys.masterKey,
     // Anchors have one writer; which node that is, the leases decide.
-    anchorWith: () => undefined,
+    anchorWith: privateKey => ({
+      begin: () => worker.anchors({ kind: 'anchors:begin', privateKey }),
+      end: () => worker.anchors({ kind: 'anchors:end' })
+    }),
     async close() {
       await worker.stop()
       await log.close()

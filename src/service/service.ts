@@ -40,6 +40,7 @@ import { createWebhookPoster } from '../connectors/webhook/post.ts'
 import { signatureHeader } from '../connectors/webhook/signature.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { ServiceDoors } from '../http/ports.ts'
+import { anchorWork } from './anchor-work.ts'
 import { messageDoors } from './message-doors.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
@@ -284,6 +285,7 @@ export function createService(
       }
       await placeSessions()
       for (const worker of [dispatcher, deliverer, reactor]) shards.join(worker)
+      if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty))
       await shards.start()
       await reports.recover()
       supervisor.start()

@@ -18,6 +18,8 @@ export type Storage = {
   readonly views: OpenedViews
   readonly master: MasterKey
   readonly anchors: AnchorKey
+  /** Null: the log sees to its anchors itself. */
+  readonly anchorDuty: AnchorDuty | null
   /** Null while all is well; else what is broken and will not mend itself, for the operator. */
   trouble(): string | null
   /** Null while the log can be reached; else what is missing. It is tried again all the time. */
@@ -31,9 +33,16 @@ export type OpenLog = {
   readonly worker: WorkerHost
   readonly masterKey: Buffer
   outage(): string | null
-  /** Anchors are written from now on, signed with this key. */
-  anchorWith(privateKey: string): void
+  /** Anchors are written from now on, signed with this key; or, where nodes take turns, when the duty begins. */
+  anchorWith(privateKey: string): AnchorDuty | null
   close(): Promise<void>
+}
+
+/** Writing the log's anchors: one node's at a time. */
+export type AnchorDuty = {
+  begin(): Promise<void>
+  /** Anchors what the node has followed so far. */
+  end(): Promise<void>
 }
 
 /** A start that cannot go on: the message is for the operator, no stack needed. */
@@ -77,7 +86,7 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
   const masters = mastersOf(opened.masterKey, settings.keys.masterKeyPrevious)
   const anchors = await anchorKey(log, masters, new Date().toISOString())
   if (!anchors) throw new StartRefused('MASTER_KEY does not open this event log')
-  opened.anchorWith(anchors.privateKey)
+  const anchorDuty = opened.anchorWith(anchors.privateKey)
   const keyring = createKeyring({
     log,
     masters,
@@ -94,6 +103,7 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
     views,
     master: masters[0],
     anchors,
+    anchorDuty,
     trouble: worker.trouble,
     outage: opened.outage,
     async close() {

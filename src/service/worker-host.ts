@@ -11,6 +11,8 @@ export type WorkerHost = {
   /** Pages folded from now on, and those that came before anybody listened. */
   onPage(listener: (done: PageDone) => void): void
   trouble(): string | null
+  /** Asks for one thing of the anchors. Rejects when it could not be done, or the thread has ended. */
+  anchors(request: Extract<ToWorker, { kind: 'anchors:begin' | 'anchors:end' }>): Promise<void>
   /** Lets the thread end by itself. */
   stop(): Promise<void>
 }
@@ -18,7 +20,15 @@ export type WorkerHost = {
 /** Room of the young generation, so that what one request leaves behind dies young. */
 const YOUNG_GENERATION_MB = 64
 
-export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
+const GONE = 'the worker thread has ended'
+
+export type WorkerHostOptions = {
+  readonly logger: Logger
+  /** Each anchor that was written on EventStoreDB, as a line of JSON. */
+  readonly onAnchor: (line: string) => void
+}
+
+export function startWorker(data: WorkerData, { logger, onAnchor }: WorkerHostOptions): WorkerHost {
   const thread = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: data,
     resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
@@ -28,6 +38,8 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
   let standstill: string | null = null
   let listener: ((done: PageDone) => void) | null = null
   const early: PageDone[] = []
+  /** Who waits for an answer of the anchors: answers come in the order of the requests. */
+  const asked: ((problem: string | null) => void)[] = []
   const ready = new Promise<void>((resolve, reject) => {
     thread.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
@@ -35,7 +47,11 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
       else if (message.kind === 'views:page') {
         standstill = null
         listener ? listener(message.done) : early.push(message.done)
-      } else {
+      } else if (message.kind === 'anchors:written') onAnchor(message.line)
+      else if (message.kind === 'anchors:done') asked.shift()?.(message.problem)
+      else if (message.kind === 'anchors:problem')
+        logger.warn({ reason: message.reason }, 'an anchor was not written and is tried again')
+      else {
         standstill = `views stand still: ${message.reason}`
         logger.error({ reason: message.reason }, 'a projection failed; reads are stale until it is mended')
         reject(new Error(standstill))
@@ -48,6 +64,11 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
     })
   })
   ready.catch(() => undefined)
+  let isGone = false
+  thread.once('exit', () => {
+    isGone = true
+    for (const answer of asked.splice(0)) answer(GONE)
+  })
   return {
     thread,
     ready,
@@ -56,6 +77,12 @@ export function startWorker(data: WorkerData, logger: Logger): WorkerHost {
       for (const done of early.splice(0)) hear(done)
     },
     trouble: () => ended ?? standstill,
+    anchors: request =>
+      new Promise((resolve, reject) => {
+        if (isGone) return reject(new Error(GONE))
+        asked.push(problem => (problem === null ? resolve() : reject(new Error(problem))))
+        thread.postMessage(request)
+      }),
     async stop() {
       const ended = new Promise<void>(resolve => thread.once('exit', () => resolve()))
       const request: ToWorker = { kind: 'views:stop' }

@@ -11,20 +11,32 @@ export type WorkerData =
       readonly viewsFile: string
     }
 
-/** What the projections in the worker thread tell the main thread; the log's own messages begin with `log:`. */
+/**
+ * What the projections, and on EventStoreDB the anchors, tell the main thread from the worker thread; the embedded log's own
+ * messages begin with `log:`.
+ */
 export type WorkerMessage =
   | { readonly kind: 'views:ready'; readonly position: number }
   | { readonly kind: 'views:page'; readonly done: PageDone }
   | { readonly kind: 'views:failed'; readonly reason: string }
+  /** An anchor that this node wrote, as a line of JSON. */
+  | { readonly kind: 'anchors:written'; readonly line: string }
+  | { readonly kind: 'anchors:problem'; readonly reason: string }
+  /** `anchors:begin` or `anchors:end` is done; a reason when it could not be. */
+  | { readonly kind: 'anchors:done'; readonly problem: string | null }
 
-export type ToWorker = { readonly kind: 'views:stop' }
+export type ToWorker =
+  | { readonly kind: 'views:stop' }
+  /** Ed25519, PKCS8 DER, base64. */
+  | { readonly kind: 'anchors:begin'; readonly privateKey: string }
+  | { readonly kind: 'anchors:end' }
 
-const isViews = (message: unknown): message is { kind: string } =>
+const isOurs = (message: unknown): message is { kind: string } =>
   typeof message === 'object' &&
   message !== null &&
   'kind' in message &&
   typeof message.kind === 'string' &&
-  message.kind.startsWith('views:')
+  (message.kind.startsWith('views:') || message.kind.startsWith('anchors:'))
 
-export const isWorkerMessage = (message: unknown): message is WorkerMessage => isViews(message)
-export const isToWorker = (message: unknown): message is ToWorker => isViews(message) && message.kind === 'views:stop'
+export const isWorkerMessage = (message: unknown): message is WorkerMessage => isOurs(message)
+export const isToWorker = (message: unknown): message is ToWorker => isOurs(message)

@@ -1,6 +1,7 @@
 /** The worker thread: the projections, beside the writer of the embedded log or as a follower of EventStoreDB. */
 import { parentPort, workerData } from 'node:worker_threads'
 import { refuseUnknown } from '../log/event-versions.ts'
+import { createAnchoring } from '../log/eventstore/anchoring.ts'
 import { openEventStoreLog } from '../log/eventstore/home.ts'
 import { readLogId } from '../log/sqlite/log-id.ts'
 import { createLogThread } from '../log/sqlite/thread-host.ts'
@@ -47,22 +48,38 @@ async function following({
   const log = await openEventStoreLog({ url, streamPrefix, numbersFile })
   const queue = createPageQueue()
   const runner = project(log.id, queue.read)
-  const follower = log.follow(runner.position(), async page => {
+  const start = runner.position()
+  const anchoring = createAnchoring({
+    log,
+    start,
+    onAnchor: line => say({ kind: 'anchors:written', line }),
+    onProblem: error => say({ kind: 'anchors:problem', reason: reasonOf(error) })
+  })
+  const follower = log.follow(start, async page => {
     queue.add(page)
+    anchoring.followed(page)
     await runner.advance().catch(error => {
       say({ kind: 'views:failed', reason: reasonOf(error) })
       throw error
     })
   })
+  async function stop(): Promise<void> {
+    await follower.close()
+    runner.close()
+    await log.close()
+    port?.close()
+  }
+  const doneWith = (work: Promise<void>): void => {
+    work.then(
+      () => say({ kind: 'anchors:done', problem: null }),
+      error => say({ kind: 'anchors:done', problem: reasonOf(error) })
+    )
+  }
   port?.on('message', (message: unknown) => {
     if (!isToWorker(message)) return
-    const stopped = async (): Promise<void> => {
-      await follower.close()
-      runner.close()
-      await log.close()
-      port.close()
-    }
-    stopped().catch(error => say({ kind: 'views:failed', reason: reasonOf(error) }))
+    if (message.kind === 'anchors:begin') doneWith(anchoring.begin(message.privateKey))
+    else if (message.kind === 'anchors:end') doneWith(anchoring.end())
+    else stop().catch(error => say({ kind: 'views:failed', reason: reasonOf(error) }))
   })
   say({ kind: 'views:ready', position: runner.position() })
 }

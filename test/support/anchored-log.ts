@@ -63,14 +63,16 @@ export function openAnchoredLog(dataDir: string, { privateKey }: AnchorKeys): An
   const keeper = createAnchorKeeper({
     log: {
       hashes: writer.reader.hashes,
+      waiting: after => writer.reader.head() - after,
       newestAnchor: () => writer.reader.newest(ANCHOR_STREAM),
       append: async (stream, expected, events) => {
         const [result] = writer.commit([{ stream, expected, events }])
         if (!result) throw new Error('a commit answers every append')
-        keeper.grown(writer.reader.head())
+        keeper.grown()
         return result
       }
     },
+    newest: writer.reader.newest(ANCHOR_STREAM),
     signer: createAnchorSigner(privateKey),
     clock,
     onAnchor: line => lines.push(line),
@@ -88,7 +90,7 @@ export function openAnchoredLog(dataDir: string, { privateKey }: AnchorKeys): An
       const [result] = writer.commit([{ stream, expected, events }])
       if (result?.kind !== 'appended') throw new Error(`the append ended as ${result?.kind}`)
       revisions.set(stream, result.revision)
-      keeper.grown(writer.reader.head())
+      keeper.grown()
     },
     anchor: () => keeper.close()
   }

@@ -3,15 +3,15 @@ import type { Clock } from '../clock.ts'
 import type { Follower, Position, RecordedEvent } from '../port.ts'
 import type { Connection } from './connection.ts'
 import { CallTimeout } from './errors.ts'
+import { numbered } from './numbered.ts'
 import type { Numbers } from './numbers.ts'
-import { decodeEvent, positionOf } from './wire-event.ts'
+import { positionOf } from './wire-event.ts'
 
 export const PAGE_EVENTS = 500
 /** A page that its handler did not take is given again after this time, for as long as it takes. */
 const HANDLER_RETRY_MS = 1_000
 const FIRST_RETURN_MS = 50
 const LONGEST_RETURN_MS = 2_000
-const TOMBSTONE = '$streamDeleted'
 
 export type FollowOptions = {
   readonly connection: Connection
@@ -42,7 +42,8 @@ export function createFollower(options: FollowOptions): Follower {
   /** Hands a page on; what the caller has seen already, and what was erased, only counts. */
   async function handle(events: readonly ResolvedEvent[]): Promise<void> {
     const to = lastOf(events, position)
-    const page = numbered(events, { numbers, prefix, from: position, to }).filter(event => event.position > after)
+    const records = events.flatMap(({ event }) => event ?? [])
+    const page = numbered(records, { numbers, prefix, from: position, to }).filter(event => event.position > after)
     for (let isDone = page.length === 0; !isDone && open; ) {
       try {
         await onPage(page)
@@ -110,27 +111,6 @@ export function createFollower(options: FollowOptions): Follower {
 const lastOf = (events: readonly ResolvedEvent[], otherwise: Position): Position => {
   const last = events.at(-1)?.event
   return last ? positionOf(last) : otherwise
-}
-
-type Range = { readonly numbers: Numbers; readonly prefix: string; readonly from: Position; readonly to: Position }
-
-/** Our events of a page with their streams' numbers; without tombstones, erased streams and what others wrote. */
-function numbered(events: readonly ResolvedEvent[], { numbers, prefix, from, to }: Range): RecordedEvent[] {
-  const found = events.flatMap(({ event }) => {
-    if (!event) return []
-    const stored = event.type.startsWith('$') ? null : decodeEvent(event, prefix)
-    const isEnd = event.type === TOMBSTONE
-    if (!stored && !isEnd) return []
-    const stream = event.streamId.slice(prefix.length)
-    return [{ stored, isEnd, stream, revision: Number(event.revision), position: positionOf(event) }]
-  })
-  const streamNumbers = numbers.take(found, from, to)
-  return found.flatMap(({ stored, position }, index) => {
-    const streamNo = streamNumbers[index] ?? null
-    if (!stored || streamNo === null) return []
-    const { event, stream, revision, hash } = stored
-    return [{ ...event, position, stream, streamNo, revision, hash }]
-  })
 }
 
 type Pulled = {

@@ -3,7 +3,7 @@ import { type AppendRequest, problemOf } from '../append-request.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 import type { EventVersion } from '../event-versions.ts'
-import type { AppendResult, EventLog, Follower } from '../port.ts'
+import type { AppendResult, EventLog, Follower, Position, RecordedEvent } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { createAppender, textOf } from './appender.ts'
 import type { Connection } from './connection.ts'
@@ -14,6 +14,7 @@ import { createHeads } from './heads.ts'
 import { createVersionNotes, type LogNotes, logIdOf, readNotes } from './log-notes.ts'
 import { openNumbers } from './numbers.ts'
 import { createReader } from './reader.ts'
+import type { AnchoredHash } from './recent-hashes.ts'
 import type { Budget } from './retry.ts'
 import { createBudget, repeatedly } from './retry.ts'
 import { createServerWatch, type ServerWatch } from './server-watch.ts'
@@ -57,6 +58,10 @@ export type EventStoreLog = EventLog & {
   readonly id: string
   /** Types and versions of the events that it held when it was opened. */
   readonly versions: readonly EventVersion[]
+  /** Hashes in log order after a position, without key streams; empty only at the end of the log. */
+  hashes(after: Position, limit: number): Promise<readonly AnchoredHash[]>
+  /** The next events after a position in log order; empty only at the end of the log. To be read from the beginning on. */
+  readPage(after: Position, limit: number): Promise<readonly RecordedEvent[]>
   /** Asks from now on whether the server answers, until the log is closed. */
   watch(): Pick<ServerWatch, 'trouble'>
 }
@@ -107,7 +112,9 @@ async function firstContact(connection: Connection, url: string, budget: Budget)
   }
 }
 
-function createLog(connection: Connection, notes: Opened, options: EventStoreLogOptions): EventLog {
+type Log = EventLog & Pick<EventStoreLog, 'hashes' | 'readPage'>
+
+function createLog(connection: Connection, notes: Opened, options: EventStoreLogOptions): Log {
   const { streamPrefix: prefix = '', budgetMs = BUDGET_MS, clock = systemClock, onProblem = () => {} } = options
   const { deadlineMs = DEADLINE_MS, waitMs = WAIT_MS, maxWaiting = MAX_APPENDS_WAITING } = options
   const numbers = openNumbers(options.numbersFile ?? ':memory:', notes.id)
@@ -164,6 +171,8 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
     },
     read: reader.stream,
     at: reader.at,
+    hashes: reader.hashes,
+    readPage: reader.page,
     follow(after, onPage) {
       ensureOpen()
       const follower = createFollower({ connection, numbers, prefix, clock, deadlineMs, after, onPage, onProblem })

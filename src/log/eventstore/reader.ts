@@ -1,8 +1,13 @@
+import type { RecordedEvent as ServerEvent } from '@eventstore/db-client'
 import type { Clock } from '../clock.ts'
+import { isKeyStream } from '../key-streams.ts'
 import type { Position, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Connection } from './connection.ts'
 import { failureOf } from './errors.ts'
+import { inLogOrder } from './log-order.ts'
+import { numbered } from './numbered.ts'
 import type { Numbers } from './numbers.ts'
+import type { AnchoredHash } from './recent-hashes.ts'
 import { createBudget, repeatedly } from './retry.ts'
 import { createTurns } from './turns.ts'
 import type { StoredEvent } from './wire-event.ts'
@@ -24,9 +29,14 @@ export type ReaderOptions = {
 export type Reader = {
   stream(name: string, options?: ReadOptions): AsyncGenerator<RecordedEvent>
   at(position: Position): Promise<RecordedEvent | null>
+  /** Hashes in log order after a position, without key streams; empty only at the end of the log. */
+  hashes(after: Position, limit: number): Promise<readonly AnchoredHash[]>
+  /** The next events in log order; empty only at the end of the log. To be read from the log's beginning on. */
+  page(after: Position, limit: number): Promise<readonly RecordedEvent[]>
 }
 
-export function createReader({ connection, numbers, prefix, clock, budgetMs }: ReaderOptions): Reader {
+export function createReader(options: ReaderOptions): Reader {
+  const { connection, numbers, prefix, clock, budgetMs } = options
   const turns = createTurns({
     clock,
     width: MAX_READS_AT_ONCE,
@@ -73,6 +83,25 @@ export function createReader({ connection, numbers, prefix, clock, budgetMs }: R
         from = last.revision + (backwards ? -1 : 1)
       }
     },
+    async hashes(after, limit) {
+      const found: AnchoredHash[] = []
+      for await (const records of inLogOrder(options, after)) {
+        found.push(...records.flatMap(record => anchored(record, prefix)))
+        if (found.length >= limit) break
+      }
+      return found.slice(0, limit)
+    },
+    async page(after, limit) {
+      const found: RecordedEvent[] = []
+      let from = after
+      for await (const records of inLogOrder(options, after)) {
+        const to = records.at(-1)
+        if (to) found.push(...numbered(records, { numbers, prefix, from, to: positionOf(to) }))
+        if (to) from = positionOf(to)
+        if (found.length >= limit) break
+      }
+      return found
+    },
     async at(position) {
       if (!Number.isSafeInteger(position) || position <= 0) return null
       const found = await inTurn(() => readAt(connection, position))
@@ -81,6 +110,14 @@ export function createReader({ connection, numbers, prefix, clock, budgetMs }: R
       return stored && !numbers.isErased(stored.stream) ? recorded(stored) : null
     }
   }
+}
+
+/** What anchors cover of a record: nothing of key streams, which a scavenge takes away for good. */
+function anchored(record: ServerEvent, prefix: string): AnchoredHash[] {
+  const stored = record.type.startsWith('$') ? null : decodeEvent(record, prefix)
+  return !stored || isKeyStream(stored.stream)
+    ? []
+    : [{ position: stored.position, hash: stored.hash, stream: stored.stream }]
 }
 
 const NO_SUCH_POSITION = /ReadAllResult|invalid position/i

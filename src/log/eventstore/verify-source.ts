@@ -2,12 +2,10 @@ import type { RecordedEvent as ServerEvent } from '@eventstore/db-client'
 import { systemClock } from '../clock.ts'
 import type { Position } from '../port.ts'
 import type { FoundEvent, VerifySource } from '../verify-source.ts'
-import type { Connection } from './connection.ts'
 import { connect } from './connection.ts'
-import { createBudget, repeatedly } from './retry.ts'
+import { inLogOrder, type LogOrder } from './log-order.ts'
 import { decodeEvent, positionOf } from './wire-event.ts'
 
-const PAGE_EVENTS = 500
 const DEADLINE_MS = 10_000
 const BUDGET_MS = 30_000
 
@@ -23,10 +21,12 @@ export type EventStoreVerifyOptions = {
  */
 export function openEventStoreVerifySource({ url, streamPrefix: prefix = '' }: EventStoreVerifyOptions): VerifySource {
   const connection = connect({ url, prefix, deadlineMs: DEADLINE_MS, clock: systemClock })
+  const order = { connection, prefix, clock: systemClock, budgetMs: BUDGET_MS }
   return {
     dense: false,
+    anchorsCoverKeys: false,
     highest: () => null,
-    events: (after, stream) => inLogOrder(connection, prefix, after, stream),
+    events: (after, stream) => eventsOf(order, after, stream),
     streams: () => [],
     // Reading goes on to what was the end when it was reached; there is nothing to compare it with.
     freeze() {},
@@ -35,32 +35,19 @@ export function openEventStoreVerifySource({ url, streamPrefix: prefix = '' }: E
   }
 }
 
-async function* inLogOrder(
-  connection: Connection,
-  prefix: string,
+async function* eventsOf(
+  order: LogOrder,
   after: Position,
   stream: string | undefined
-): AsyncGenerator<FoundEvent[]> {
+): AsyncGenerator<readonly FoundEvent[]> {
+  const { prefix } = order
   const firsts = new Map<string, Position>()
-  let from: Position | 'start' = after > 0 ? after : 'start'
-  for (;;) {
-    const start: Position | 'start' = from
-    const read = await repeatedly(createBudget(systemClock, BUDGET_MS), () =>
-      connection.readAll(start, false, PAGE_EVENTS)
-    )
-    // Reading forwards includes the position that it begins at.
-    const records = read.flatMap(({ event }) => (event && positionOf(event) !== from ? [event] : []))
-    const page = records.filter(record => isOurs(record, prefix, stream)).map(record => found(record, prefix, firsts))
+  const isWanted = ({ streamId, type }: ServerEvent): boolean =>
+    !type.startsWith('$') && (stream === undefined || streamId === prefix + stream)
+  for await (const records of inLogOrder(order, after)) {
+    const page = records.filter(isWanted).map(record => found(record, prefix, firsts))
     if (page.length > 0) yield page
-    const last = records.at(-1)
-    if (!last || read.length < PAGE_EVENTS) return
-    from = positionOf(last)
   }
-}
-
-function isOurs({ streamId, type }: ServerEvent, prefix: string, stream: string | undefined): boolean {
-  if (streamId.startsWith('$') || type.startsWith('$') || !streamId.startsWith(prefix)) return false
-  return stream === undefined || streamId === prefix + stream
 }
 
 /** An event that somebody else put into one of our streams has no hash of ours: the verification then names it. */

@@ -1,5 +1,6 @@
 import type { Database } from 'better-sqlite3'
 import { LRUCache } from 'lru-cache'
+import { isKeyStream } from '../key-streams.ts'
 import type { Position, ReadOptions, RecordedEvent } from '../port.ts'
 import { streamFinder } from './heads.ts'
 
@@ -28,9 +29,6 @@ export type Reader = {
 }
 
 export type HashRow = { readonly position: Position; readonly stream: string; readonly hash: string }
-
-/** Key streams can be erased, also by another process: they are read from the file each time. */
-const ERASABLE = 'keys-'
 
 type Row = Omit<RecordedEvent, 'stream'> & { readonly stream: string | null; readonly erased: number | null }
 
@@ -93,7 +91,8 @@ export function createReader(db: Database): Reader {
       const last = rows.at(-1)
       if (!last) return
       const events = rows.flatMap(recorded)
-      if (events[0]?.revision === 0 && !name.startsWith(ERASABLE)) firsts.set(name, events[0])
+      // Key streams can be erased, also by another process: they are read from the file each time.
+      if (events[0]?.revision === 0 && !isKeyStream(name)) firsts.set(name, events[0])
       yield events
       if (rows.length < PAGE_EVENTS) return
       left -= rows.length

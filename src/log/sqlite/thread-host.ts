@@ -54,7 +54,7 @@ export function createLogThread(options: LogThreadOptions): LogThread {
     onGroup(head) {
       say({ kind: 'log:committed', answers, head })
       answers = []
-      keeper?.grown(head)
+      keeper?.grown()
       for (const listener of listeners) listener(head)
     }
   })
@@ -85,15 +85,23 @@ export function createLogThread(options: LogThreadOptions): LogThread {
     say({ kind: 'log:closed' })
   }
 
+  const newestAnchor = (): RecordedEvent | null => writer.reader.newest(ANCHOR_STREAM)
+
   function keepAnchors(privateKey: string): void {
     keeper = createAnchorKeeper({
-      log: { hashes: writer.reader.hashes, newestAnchor: () => writer.reader.newest(ANCHOR_STREAM), append },
+      log: {
+        hashes: writer.reader.hashes,
+        waiting: after => commits.head() - after,
+        newestAnchor,
+        append
+      },
+      newest: newestAnchor(),
       signer: createAnchorSigner(privateKey),
       clock,
       onAnchor: line => say({ kind: 'log:anchor', line }),
       onProblem: error => say({ kind: 'log:problem', reason: reasonOf(error, 'no anchor was written') })
     })
-    keeper.grown(commits.head())
+    keeper.grown()
   }
 
   const close = (): Promise<void> => {

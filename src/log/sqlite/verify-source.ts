@@ -28,6 +28,7 @@ export function openVerifySource(dataDir: string): VerifySource {
   const db = openForReading(logFile(dataDir))
   return {
     dense: true,
+    anchorsCoverKeys: true,
     highest: () => db.prepare<[], number>(`SELECT seq FROM sqlite_sequence WHERE name = 'events'`).pluck().get() ?? 0,
     events: (after, stream) => (stream === undefined ? inLogOrder(db, after) : ofStream(db, stream)),
     streams: stream => books(db, stream),

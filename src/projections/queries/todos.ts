@@ -13,7 +13,11 @@ const TODOS = `
 const OURS = 'shard IN (SELECT value FROM json_each(?))'
 
 /** Comes before every row. */
-const START = { due: '', kind: '', subject: '' }
+const START: { readonly due: string; readonly kind: string; readonly subject: string } = {
+  due: '',
+  kind: '',
+  subject: ''
+}
 
 export function todoQueries(db: Database): Pick<Views, 'liveAttempts' | 'dueTodos' | 'nextTodoDue'> {
   const attempts = db.prepare<[], string>('SELECT attemptId FROM attempts ORDER BY position').pluck()
@@ -24,8 +28,9 @@ export function todoQueries(db: Database): Pick<Views, 'liveAttempts' | 'dueTodo
   const next = db.prepare<[string], string | null>(`SELECT min(due) FROM (${TODOS}) WHERE ${OURS}`).pluck()
   return {
     liveAttempts: () => attempts.all(),
-    dueTodos(now, shards, limit, after = START) {
-      return due.all(JSON.stringify(shards), now, after.due, after.kind, after.subject, limit)
+    dueTodos(now, shards, limit, after) {
+      const last = after ?? START
+      return due.all(JSON.stringify(shards), now, last.due, last.kind, last.subject, limit)
     },
     nextTodoDue: shards => next.get(JSON.stringify(shards)) ?? null
   }
