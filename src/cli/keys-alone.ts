@@ -15,14 +15,21 @@ const CATCH_UP_STEP_MS = 1_000
 /** What goes wrong comes back as an error of the command. */
 const silent: Logger = { debug() {}, info() {}, warn() {}, error() {} }
 
-/** Runs `work` with the keys and up-to-date views. Throws DataDirInUse when another process owns the DATA_DIR. */
-export async function withKeys<T>(settings: Settings, work: (keys: Keys, views: Views) => Promise<T>): Promise<T> {
+/**
+ * Runs `work` with the keys, and with views that are up to date where it asks them: on a long log and in an empty DATA_DIR
+ * that takes its time. Throws DataDirInUse when another process owns the DATA_DIR.
+ */
+export async function withKeys<T>(
+  settings: Settings,
+  asksViews: boolean,
+  work: (keys: Keys, views: Views) => Promise<T>
+): Promise<T> {
   // stdout belongs to the answer of the command.
   const onAnchor = (line: string): void => void process.stderr.write(`${line}\n`)
   const storage = await openStorage(settings, { logger: silent, onAnchor })
   const { keys, stop } = assemble(settings, storage)
   try {
-    await caughtUp(storage)
+    if (asksViews) await caughtUp(storage)
     return await work(keys, storage.views)
   } finally {
     await stop()
@@ -33,7 +40,7 @@ export async function withKeys<T>(settings: Settings, work: (keys: Keys, views: 
 function assemble(settings: Settings, { log, keyring, views }: Storage): { keys: Keys; stop(): Promise<void> } {
   const own = createOwnWrites(views)
   const mailboxes = nactMailboxes(() => undefined)
-  const common = { log, keyring, clock: systemClock, mailboxes, shared: false }
+  const common = { log, keyring, clock: systemClock, mailboxes, shared: settings.storage.eventStoreUrl !== null }
   const aggregates = createAggregates({ ...common, onAppended: own.wrote, onCrash: () => undefined })
   const processId = `${settings.nodeId}.${process.pid}.${randomBytes(6).toString('hex')}`
   const core: Core = {

@@ -1,18 +1,16 @@
 /** `ledgerline keys …`: through the running service where there is one, else on the files themselves. */
-import { existsSync } from 'node:fs'
 import { setTimeout as wait } from 'node:timers/promises'
 import type { Result } from '../actors/core.ts'
 import type { Settings } from '../config/settings.ts'
 import { PERMISSIONS, type Permission } from '../domain/tenant.ts'
-import { openSqliteLogReadOnly } from '../log/sqlite/home.ts'
 import { DataDirInUse } from '../log/sqlite/lock.ts'
-import { logFile } from '../log/sqlite/schema.ts'
 import type { ControlRequest } from '../service/control-commands.ts'
 import { askService } from './ask-service.ts'
 import { CommandFailed } from './exit.ts'
 import { printJson, printTable } from './output.ts'
 import { readKeys } from './read-keys.ts'
-import { embeddedSettings, settingsOrExit } from './settings.ts'
+import { openLogToRead, requireLogFile } from './read-log.ts'
+import { settingsOrExit } from './settings.ts'
 
 export type CreateKeyOptions = {
   readonly tenant: string
@@ -37,9 +35,7 @@ export async function createKey({ tenant, name, permissions, expires }: CreateKe
 }
 
 export async function listKeys({ tenant, json }: ListKeysOptions): Promise<void> {
-  const { dataDir } = embeddedSettings().storage
-  requireLog(dataDir)
-  const log = openSqliteLogReadOnly({ dataDir })
+  const log = await openLogToRead(settingsOrExit('read').storage)
   const keys = await readKeys(log, tenant).finally(() => log.close())
   if (!keys) throw new CommandFailed(`there is no tenant ${tenant}`)
   if (json) return printJson(keys)
@@ -51,7 +47,8 @@ export async function listKeys({ tenant, json }: ListKeysOptions): Promise<void>
 
 export async function revokeKey(keyId: string): Promise<void> {
   const settings = settingsOrExit()
-  if (settings.storage.eventStoreUrl === null) requireLog(settings.storage.dataDir)
+  // Making a key is the only command that may begin a log.
+  if (settings.storage.eventStoreUrl === null) requireLogFile(settings.storage.dataDir)
   await done(settings, { command: 'keys revoke', keyId })
   process.stdout.write(`${keyId} is revoked\n`)
 }
@@ -60,11 +57,6 @@ function granted(permissions: readonly Permission[]): string {
   const missing = PERMISSIONS.filter(permission => !permissions.includes(permission))
   if (missing.length === 0) return 'all'
   return missing.length === 1 ? `all but ${missing[0]}` : permissions.join(',')
-}
-
-/** Making a key is the only command that may begin a log. */
-function requireLog(dataDir: string): void {
-  if (!existsSync(logFile(dataDir))) throw new CommandFailed(`there is no event log in ${dataDir}`)
 }
 
 async function done(settings: Settings, request: ControlRequest): Promise<unknown> {
@@ -98,5 +90,7 @@ async function asked(settings: Settings, request: ControlRequest): Promise<Resul
 async function runAlone(settings: Settings, request: ControlRequest): Promise<Result<unknown>> {
   const { withKeys } = await import('./keys-alone.ts')
   const { runControlCommand } = await import('../service/control-commands.ts')
-  return withKeys(settings, (keys, views) => runControlCommand(request, keys, views))
+  // A key is found by its id in the views; making one needs only streams.
+  const asksViews = request.command === 'keys revoke'
+  return withKeys(settings, asksViews, (keys, views) => runControlCommand(request, keys, views))
 }

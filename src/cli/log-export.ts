@@ -1,9 +1,9 @@
 /** `ledgerline log export`: events as lines on stdout, read-only. */
 import { exportLines } from '../log/export.ts'
-import { openVerifySource } from '../log/sqlite/verify-source.ts'
 import { printLines } from './output.ts'
 import { createProgress } from './progress.ts'
-import { embeddedSettings } from './settings.ts'
+import { openFoundEvents } from './read-log.ts'
+import { settingsOrExit } from './settings.ts'
 
 export type ExportLogOptions = {
   readonly stream?: string
@@ -14,7 +14,7 @@ export type ExportLogOptions = {
 }
 
 export async function exportLog({ stream, type, since, format }: ExportLogOptions): Promise<void> {
-  const source = openVerifySource(embeddedSettings().storage.dataDir)
+  const source = await openFoundEvents(settingsOrExit('read').storage)
   // On the same terminal the lines themselves show how it goes on.
   const total = stream === undefined ? source.highest() : null
   const progress = process.stdout.isTTY ? null : createProgress({ label: 'exporting', total })

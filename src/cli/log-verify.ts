@@ -1,4 +1,4 @@
-/** `ledgerline log verify`: the log of a DATA_DIR or an export of it, proved intact or its faults named. */
+/** `ledgerline log verify`: the log that the settings name, or an export of it, proved intact or its faults named. */
 import { createReadStream, existsSync, readFileSync, statSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { openExport } from '../log/export-source.ts'
@@ -9,7 +9,8 @@ import type { Fault, VerifyReport } from '../log/verify-report.ts'
 import { CommandFailed, EXIT } from './exit.ts'
 import { printJson } from './output.ts'
 import { createProgress } from './progress.ts'
-import { embeddedSettings } from './settings.ts'
+import { openFoundEvents } from './read-log.ts'
+import { settingsOrExit } from './settings.ts'
 
 export type VerifyLogOptions = {
   readonly stream?: string
@@ -27,10 +28,16 @@ export async function verifyLogCommand(options: VerifyLogOptions): Promise<void>
 }
 
 async function verifyOwn(options: VerifyLogOptions): Promise<VerifyReport> {
-  const { dataDir, anchorFile } = embeddedSettings().storage
+  const { storage } = settingsOrExit('read')
+  const { dataDir, anchorFile } = storage
   const configured = anchorFile !== null && existsSync(anchorFile) ? anchorFile : undefined
+  const asked = verifyOptions(options, options.anchors ?? configured)
+  if (storage.eventStoreUrl !== null) {
+    const source = await openFoundEvents(storage)
+    return watched(null, asked, told => verifyLog(source, told)).finally(source.close)
+  }
   const total = options.stream === undefined ? newestPosition(dataDir) : null
-  return watched(total, verifyOptions(options, options.anchors ?? configured), asked => verifyDataDir(dataDir, asked))
+  return watched(total, asked, told => verifyDataDir(dataDir, told))
 }
 
 async function verifyExport(file: string, options: VerifyLogOptions): Promise<VerifyReport> {

@@ -93,7 +93,7 @@ function logCommands(log: Command): void {
     .option('--stream <name>', 'this stream only')
     .option('--anchors <file>', 'anchors kept elsewhere (default: ANCHOR_FILE, where it is set)')
     .option('--public-key <key>', 'key that signs anchors, as the service prints it; may be repeated', repeatedArgument)
-    .option('--export <file>', 'verify an unfiltered ndjson export instead of DATA_DIR')
+    .option('--export <file>', 'verify an unfiltered ndjson export instead of the log itself')
     .addOption(jsonOption())
   examples(
     verify,

@@ -17,6 +17,9 @@ export type LoadedSettings =
   | { readonly ok: true; readonly settings: Settings }
   | { readonly ok: false; readonly problems: readonly Problem[] }
 
+/** Who only reads a log needs neither its keys nor the company of other nodes. */
+export type Purpose = 'serve' | 'read'
+
 /** What the default of `NODE_ID` is made of. */
 export type Machine = { readonly hostName: string; readonly processId: number }
 
@@ -157,13 +160,14 @@ const grouped = (env: Environment, machine: Machine) => ({
  */
 export const loadSettings = (
   variables: Variables,
-  machine: Machine = { hostName: hostname(), processId: process.pid }
+  machine: Machine = { hostName: hostname(), processId: process.pid },
+  purpose: Purpose = 'serve'
 ): LoadedSettings => {
   const held = setVariables(variables)
   const parsed = environment.safeParse(held)
   const wrong = new Set(parsed.success ? [] : parsed.error.issues.map(issue => issue.path[0]))
   const malformed = names.filter(name => wrong.has(name)).map(name => problemOf(name, held[name]))
-  const problems = [...malformed, ...brokenRules(held)]
+  const problems = [...malformed, ...(purpose === 'serve' ? brokenRules(held) : [])]
   return parsed.success && problems.length === 0
     ? { ok: true, settings: grouped(parsed.data, machine) }
     : { ok: false, problems }

@@ -18,7 +18,7 @@ import type { AnchoredHash } from './recent-hashes.ts'
 import type { Budget } from './retry.ts'
 import { createBudget, repeatedly } from './retry.ts'
 import { createServerWatch, type ServerWatch } from './server-watch.ts'
-import { EventStoreStartError, startError } from './start-error.ts'
+import { EventStoreStartError, hostsOf, startError } from './start-error.ts'
 import { createTail } from './tail.ts'
 import { createTurns } from './turns.ts'
 
@@ -48,6 +48,8 @@ export type EventStoreLogOptions = {
   /** How long an append may wait for its turn; then LogUnavailable. */
   readonly waitMs?: number
   readonly maxWaiting?: number
+  /** Nothing is written: no log is begun where there is none, and appends are refused. */
+  readonly readOnly?: boolean
   readonly clock?: Clock
   /** Hears of lost subscriptions and of pages that a follower did not take; both are tried again. */
   readonly onProblem?: (error: unknown) => void
@@ -69,14 +71,15 @@ export type EventStoreLog = EventLog & {
 /**
  * The event log on EventStoreDB, from 20.10 on. Positions are those of the server's log: they grow and have gaps. What
  * is read from one stream has position 0, since the server tells positions in `$all` only, and `streamNo` 0 until the
- * stream's number is known here. Rejects with EventStoreStartError when the server cannot be used.
+ * stream's number is known here. Rejects with EventStoreStartError when the server cannot be used, and with LogUnavailable when it is to be
+ * read only and there is no log.
  */
 export async function openEventStoreLog(options: EventStoreLogOptions): Promise<EventStoreLog> {
   const { url, streamPrefix = '', deadlineMs = DEADLINE_MS, startMs = START_MS, clock = systemClock } = options
   if (streamPrefix.startsWith('$'))
     throw new EventStoreStartError('settings', 'EVENTSTORE_STREAM_PREFIX begins with $, which is the server’s own')
   const connection = connect({ url, prefix: streamPrefix, deadlineMs, clock })
-  const notes = await firstContact(connection, url, createBudget(clock, startMs))
+  const notes = await firstContact(connection, options, createBudget(clock, startMs))
   const log = createLog(connection, notes, options)
   const watches: ServerWatch[] = []
   return {
@@ -96,21 +99,26 @@ export async function openEventStoreLog(options: EventStoreLogOptions): Promise<
 
 type Opened = LogNotes & { readonly id: string }
 
-async function firstContact(connection: Connection, url: string, budget: Budget): Promise<Opened> {
+type Contact = Pick<EventStoreLogOptions, 'url' | 'readOnly'>
+
+async function firstContact(connection: Connection, { url, readOnly }: Contact, budget: Budget): Promise<Opened> {
   for (;;) {
     try {
       // The log is read through `$all`, which a user may be forbidden although streams are not.
       await connection.readAll('end', true, 1)
-      const id = await logIdOf(connection, randomUUID)
-      return { ...(await readNotes(connection)), id }
+      const { id, versions } = await readNotes(connection)
+      if (id === null && readOnly) throw new LogUnavailable(`EventStoreDB at ${hostsOf(url)} ${NO_LOG}`)
+      return { id: id ?? (await logIdOf(connection, randomUUID)), versions }
     } catch (error) {
-      const reason = startError(error, url)
-      if (reason.problem === 'unreachable' && (await budget.wait())) continue
+      const reason = error instanceof LogUnavailable ? error : startError(error, url)
+      if ('problem' in reason && reason.problem === 'unreachable' && (await budget.wait())) continue
       await connection.close()
       throw reason
     }
   }
 }
+
+const NO_LOG = 'holds no event log behind this EVENTSTORE_STREAM_PREFIX'
 
 type Log = EventLog & Pick<EventStoreLog, 'hashes' | 'readPage'>
 
@@ -158,10 +166,14 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
   const ensureOpen = (): void => {
     if (closing) throw new LogUnavailable('the event log is closed')
   }
+  const ensureWritable = (): void => {
+    ensureOpen()
+    if (options.readOnly) throw new LogUnavailable('the event log was opened read-only')
+  }
 
   return {
     async append(stream, expected, events) {
-      ensureOpen()
+      ensureWritable()
       const request = { stream, expected, events }
       const reason = problemOf(request)
       if (reason) return { kind: 'invalid', reason }
@@ -185,7 +197,7 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
       return tracked
     },
     async erase(stream) {
-      ensureOpen()
+      ensureWritable()
       await turns.run(stream, 0, () => bury(stream))
     },
     head: () => tail.head(createBudget(clock, budgetMs)),

@@ -40,6 +40,8 @@ export type Records = {
   remove(stream: string, expected: Expectation): Outcome
   tombstone(stream: string, expected: Expectation): Outcome
   read(stream: string, from: number | 'end', backwards: boolean, count: number): Found
+  /** Takes the first such record out of the log, as a scavenge does, or a forger. */
+  lose(isLost: (record: StoredRecord) => boolean): void
   /** Calls the listener after every append until it is cancelled. */
   listen(listener: () => void): () => void
 }
@@ -141,6 +143,11 @@ export function createRecords(): Records {
     remove,
     tombstone,
     read,
+    lose(isLost) {
+      const index = log.findIndex(isLost)
+      if (index < 0) throw new Error('there is no such record')
+      log.splice(index, 1)
+    },
     listen(listener) {
       listeners.add(listener)
       return () => void listeners.delete(listener)
