@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Event } from '../domain/event.ts'
 import { type IdPrefix, timeOrderedId } from '../domain/ids.ts'
-import { type CommandContext, type Decoded, decode, encode, openSealed } from '../log/codec.ts'
+import { appendEvents, type CommandContext, type Decoded, decode, openSealed } from '../log/codec.ts'
 import { entropy } from '../log/entropy.ts'
 import type { Keyring } from '../log/keyring.ts'
 import { type AppendResult, type EventLog, LogUnavailable } from '../log/port.ts'
@@ -84,7 +84,7 @@ export async function record(
   events: readonly Event[],
   context: CommandContext
 ): Promise<AppendResult> {
-  const result = await core.log.append(stream, expected, await encode(core.keyring, stream, events, context))
+  const result = await appendEvents(core, stream, expected, events, context)
   if (result.kind === 'appended') core.own.wrote(context.tenant, result.position)
   return result
 }

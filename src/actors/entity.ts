@@ -3,7 +3,7 @@
  * and moves its state only when the append is durable. Refusals are values; what throws is unknown or broken.
  */
 import { type Decider, type Event, isRejection, type Rejection } from '../domain/event.ts'
-import { type CommandContext, decode, encode } from '../log/codec.ts'
+import { appendEvents, type CommandContext, decode } from '../log/codec.ts'
 import type { Keyring } from '../log/keyring.ts'
 import { type AppendResult, type EventLog, LogUnavailable, NO_STREAM } from '../log/port.ts'
 import type { Clock } from './clock.ts'
@@ -79,7 +79,7 @@ export function createEntities<State, Command, E extends Event>(
   decider: Decider<State, Command, E>,
   options: EntityOptions
 ): Entities<State, Command, E> {
-  const { log, keyring, clock, mailboxes, shared } = options
+  const { log, clock, mailboxes, shared } = options
   const entities = new Map<string, Entity<State, Command, E>>()
   const stale = new Set<string>()
   let pending = 0
@@ -142,7 +142,7 @@ export function createEntities<State, Command, E extends Event>(
         if (rejection) return { held, outcome: refused(rejection) }
         return { held, outcome: { ok: true, state: held.state, events, revision: held.revision, position: null } }
       }
-      const appended = await log.append(stream, held.revision, await encode(keyring, stream, events, context))
+      const appended = await appendEvents(options, stream, held.revision, events, context)
       if (appended.kind === 'appended') {
         const state = events.reduce((folded, event) => decider.evolve(folded, event), held.state)
         options.onAppended(context.tenant, appended.position)

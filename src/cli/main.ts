@@ -1,4 +1,4 @@
-#!/usr/bin/env node
+#!/usr/bin/env -S node --max-semi-space-size=64
 import { CommanderError } from 'commander'
 import { EXIT } from './exit.ts'
 import { createProgram } from './program.ts'

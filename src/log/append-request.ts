@@ -1,4 +1,4 @@
-import type { Expected, NewEvent } from './port.ts'
+import type { Expected, Need, NewEvent } from './port.ts'
 import { MAX_EVENT_BYTES, NO_STREAM } from './port.ts'
 
 /** One append on its way to a home's writer. */
@@ -6,7 +6,15 @@ export type AppendRequest = {
   readonly stream: string
   readonly expected: Expected
   readonly events: readonly NewEvent[]
+  readonly need?: Need
 }
+
+export const requestOf = (
+  stream: string,
+  expected: Expected,
+  events: readonly NewEvent[],
+  need: Need | undefined
+): AppendRequest => (need ? { stream, expected, events, need } : { stream, expected, events })
 
 export const MAX_EVENTS_PER_APPEND = 256
 /** Of a stream name, an event id and an event type, in UTF-16 code units. */

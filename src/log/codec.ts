@@ -7,7 +7,7 @@ import type { Event } from '../domain/event.ts'
 import { timeOrderedId } from '../domain/ids.ts'
 import { catalogue } from './catalogue/catalogue.ts'
 import type { Keyring } from './keyring.ts'
-import type { EventMeta, NewEvent, RecordedEvent } from './port.ts'
+import type { AppendResult, EventLog, EventMeta, NewEvent, RecordedEvent } from './port.ts'
 
 export type CommandContext = {
   /** Belongs to one decider; the events' ids are derived from it (architecture, rule 2). */
@@ -58,6 +58,20 @@ export async function encode(
     encoded.push({ id, type: event.type, body: JSON.stringify(body), meta: JSON.stringify(meta) })
   }
   return encoded
+}
+
+/** Encodes and appends. A key that is still on its way to the log is needed by what it seals. */
+export async function appendEvents(
+  { log, keyring }: { readonly log: EventLog; readonly keyring: Keyring },
+  stream: string,
+  expected: number,
+  events: readonly Event[],
+  context: CommandContext
+): Promise<AppendResult> {
+  const encoded = await encode(keyring, stream, events, context)
+  const sealed = events.find(event => event.sealed !== undefined && event.subject !== undefined)
+  const need = sealed?.subject === undefined ? undefined : keyring.needOf(sealed.subject)
+  return log.append(stream, expected, encoded, need)
 }
 
 /** An event as it was read back: its clear part, upcast to the newest version. */

@@ -19,7 +19,7 @@ import {
   unwrapTenantKeys,
   wrapTenantKeys
 } from './keys/tenant-keys.ts'
-import { type EventLog, NO_STREAM, type RecordedEvent } from './port.ts'
+import { type EventLog, type Need, NO_STREAM, type RecordedEvent } from './port.ts'
 
 export type Contact = {
   readonly id: string
@@ -36,7 +36,10 @@ export type Keyring = {
   tenant(tenantId: string): Promise<TenantKeys>
   /** The tenant's keys when they are at hand: the hot path's form. */
   tenantAtHand(tenantId: string): TenantKeys | undefined
-  /** The contact of this address; its key is made when it is new. */
+  /**
+   * The contact of this address; its key is made when it is new. Where the log is ordered the key may still be on its way:
+   * what is sealed under it then needs it (`needOf`).
+   */
   ensureContact(tenantId: string, address: string, at: string): Promise<Contact>
   /** Null when nobody of this address is known, or it was erased. */
   findContact(tenantId: string, address: string): Promise<Contact | null>
@@ -44,6 +47,8 @@ export type Keyring = {
   contact(tenantId: string, contactId: string): Promise<Contact | null>
   /** Drops what is cached of a contact (it was erased here or elsewhere). */
   forgetContact(contactId: string): void
+  /** The event that must be in the log before anything sealed for this subject; undefined when it is there. */
+  needOf(subject: string): Need | undefined
   /** `subject`: a contact id or `tenant`. Null when that contact was erased. */
   seal(tenantId: string | null, subject: string, plain: unknown, context: string): Promise<string | null>
   open(tenantId: string | null, subject: string, sealed: string, context: string): Promise<unknown>
@@ -61,6 +66,7 @@ const CACHED_CONTACTS = 50_000
 /** 26 characters of base32 take 130 bits. */
 const ID_BYTES = 17
 const CACHED_TENANTS = 5_000
+const UNSETTLED_MAX = 100_000
 /**
  * An erased stream reads like one that never was. So many generations of a contact without a trace mean that there is none.
  * A contact erased more often is still found where it matters: `ensureContact` appends, and learns it from the log.
@@ -77,6 +83,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const byIndex = new LRUCache<string, Contact>({ max })
   /** A read that was under way when its contact was erased must not bring the key back. */
   const forgotten = new LRUCache<string, true>({ max })
+  /** By contact id: keys on their way to an ordered log, and those that did not get there. Far more than can be under way. */
+  const unsettled = new LRUCache<string, Need>({ max: UNSETTLED_MAX })
   /** Two requests for the same new contact share one creation. */
   const underway = new Map<string, Promise<Contact>>()
 
@@ -113,7 +121,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
       at,
       data: { tenantId, generation: keys.generation, wrapped, masterKeyId: master.id }
     }
-    await append(log, tenantKeyStream(tenantId, keys.generation), event, tenantId)
+    const stream = tenantKeyStream(tenantId, keys.generation)
+    await append(log, stream, eventId(stream, entropy(10).toString('hex'), 0, at), event, tenantId)
     return tenant(tenantId)
   }
 
@@ -134,7 +143,9 @@ export function createKeyring(options: KeyringOptions): Keyring {
   async function createContact(keys: TenantKeys, index: string, address: string, at: string): Promise<Contact> {
     for (let generation = 1; generation <= GENERATIONS_MAX; generation++) {
       const stream = contactStream(keys.tenantId, index, generation)
-      if (log.numberOf(stream) !== null) {
+      const standing = log.ordered?.standing(stream) ?? (log.numberOf(stream) === null ? 'unknown' : 'live')
+      if (standing === 'erased') continue
+      if (standing === 'live') {
         const found = await readContact(keys, stream)
         if (found) return found
       }
@@ -151,7 +162,13 @@ export function createKeyring(options: KeyringOptions): Keyring {
         subject: contact.id,
         sealed: { address }
       }
-      const outcome = await append(log, stream, event, keys.tenantId, contact.key)
+      const id = timeOrderedId('evt', Date.parse(at), entropy(10))
+      const appended = append(log, stream, id, event, keys.tenantId, contact.key)
+      if (standing === 'none') {
+        settleLater(contact, { stream, eventId: id }, appended)
+        return remember(contact)
+      }
+      const outcome = await appended
       if (outcome === 'appended') return remember(contact)
       if (outcome === 'conflict') {
         const found = await readContact(keys, stream)
@@ -160,6 +177,15 @@ export function createKeyring(options: KeyringOptions): Keyring {
       // Deleted: that generation was erased, the contact starts anew with the next one.
     }
     throw new Error('a contact was erased more often than generations are kept')
+  }
+
+  /** Until the key is in the log, all that is sealed under it needs it, and for ever when it does not get there. */
+  function settleLater(contact: Contact, need: Need, appended: Promise<string>): void {
+    unsettled.set(contact.id, need)
+    const giveUp = (): void => {
+      if (byIndex.get(cacheName(contact)) === contact) byIndex.delete(cacheName(contact))
+    }
+    appended.then(outcome => (outcome === 'appended' ? unsettled.delete(contact.id) : giveUp()), giveUp)
   }
 
   async function ensureContact(tenantId: string, address: string, at: string): Promise<Contact> {
@@ -221,6 +247,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       byId.delete(contactId)
       if (byIndex.get(cacheName(held))?.id === contactId) byIndex.delete(cacheName(held))
     },
+    needOf: subject => unsettled.get(subject),
     async seal(tenantId, subject, plain, context) {
       const key = byId.get(subject)?.key ?? (await keyOf(tenantId, subject))
       return key === null ? null : encrypt(key, JSON.stringify(plain), context)
@@ -258,13 +285,11 @@ const dataOf = <E extends Event>(event: RecordedEvent): E['data'] =>
 async function append(
   log: EventLog,
   stream: string,
+  id: string,
   event: Event,
   tenantId: string | null,
   sealingKey?: Buffer
 ): Promise<'appended' | 'conflict' | 'deleted'> {
-  const id = sealingKey
-    ? timeOrderedId('evt', Date.parse(event.at), entropy(10))
-    : eventId(stream, entropy(10).toString('hex'), 0, event.at)
   const sealed = sealingKey ? { sealed: encrypt(sealingKey, JSON.stringify(event.sealed), id) } : {}
   const body = JSON.stringify({ v: 1, data: event.data, ...sealed })
   const meta = JSON.stringify({ tenant: tenantId, trace: null, cause: null, source: 'keyring', at: event.at })

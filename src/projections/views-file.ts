@@ -7,6 +7,8 @@ import { createIndexes, createTable } from './tables.ts'
 /** Version of the bookkeeping tables below; another one means filling the file anew. */
 const FORMAT = 1
 const LOCK_WAIT_MS = 250
+/** Pages of the write-ahead log (4 KiB each) before they are copied: hot pages are copied once instead of many times. */
+const CHECKPOINT_PAGES = 16_000
 
 const BOOKKEEPING = `
   CREATE TABLE views (format INTEGER NOT NULL, logId TEXT NOT NULL);
@@ -40,6 +42,7 @@ function openConnection(file: string): Database.Database {
   db.pragma('journal_mode = WAL')
   db.pragma('synchronous = NORMAL')
   db.pragma('temp_store = MEMORY')
+  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   return db
 }
 

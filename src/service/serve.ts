@@ -70,11 +70,11 @@ export async function serve(settings: Settings): Promise<Running> {
   }
 }
 
-const LOG_BUFFER_BYTES = 8 * 1024
+const LOG_BUFFER_BYTES = 64 * 1024
 const LOG_FLUSH_MS = 250
 
 function buffered(): ReturnType<typeof pino.destination> {
-  const destination = pino.destination({ sync: false, minLength: LOG_BUFFER_BYTES })
+  const destination = pino.destination({ sync: false, minLength: LOG_BUFFER_BYTES, maxWrite: 2 * LOG_BUFFER_BYTES })
   setInterval(() => destination.flush(), LOG_FLUSH_MS).unref()
   process.on('exit', () => destination.flushSync())
   return destination

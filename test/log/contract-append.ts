@@ -94,6 +94,37 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     t.same([await ids(log, 's-2'), await ids(log, 's-3')], [[], []])
   })
 
+  t.test('an append that needs another is written after it or not at all', async t => {
+    const log = await open(t)
+    if (!traits.keepsArrivalOrder) {
+      t.equal(log.ordered, undefined)
+      const need = { stream: 'key-1', eventId: 'evt_k' }
+      await t.rejects(log.append('s-1', NO_STREAM, [event('a')], need), /no order/)
+      return
+    }
+    const after = (stream: string, key: string, eventId: string) =>
+      log.append(stream, NO_STREAM, [event(stream)], { stream: key, eventId })
+    t.equal(log.ordered?.standing('key-1'), 'none')
+    const results = await Promise.allSettled([
+      log.append('key-1', NO_STREAM, [event('k')]),
+      after('s-1', 'key-1', 'evt_k'),
+      after('s-2', 'key-1', 'evt_other'),
+      after('s-3', 'key-2', 'evt_k'),
+      log.append('key-2', 5, [event('k')]),
+      after('s-4', 'key-2', 'evt_k')
+    ])
+    t.same(
+      results.map(({ status }) => status),
+      ['fulfilled', 'fulfilled', 'rejected', 'rejected', 'fulfilled', 'rejected']
+    )
+    t.equal(log.ordered?.standing('key-1'), 'live')
+    await log.erase('key-1')
+    t.equal(log.ordered?.standing('key-1'), 'erased')
+    await t.rejects(after('s-5', 'key-1', 'evt_k'), /was not written/)
+    for (const stream of ['s-2', 's-3', 's-4', 's-5']) t.same(await ids(log, stream), [])
+    t.same(await ids(log, 's-1'), ['evt_s-1'])
+  })
+
   t.test('appends of one caller keep their order, also across commits', async t => {
     const log = await open(t)
     const results = await Promise.all(

@@ -11,7 +11,7 @@ import {
   tenantKeyStream,
   wrapTenantKeys
 } from '../../src/log/keys/tenant-keys.ts'
-import { type EventLog, NO_STREAM, type RecordedEvent } from '../../src/log/port.ts'
+import { type EventLog, LogUnavailable, NO_STREAM, type RecordedEvent } from '../../src/log/port.ts'
 import { at, id } from '../support/domain.ts'
 import { openKeys, testMaster } from '../support/keys.ts'
 import { all, temporaryDirectory } from '../support/log.ts'
@@ -87,6 +87,42 @@ t.test('a contact’s key is made once, however many ask at once', async t => {
   const created = (await keyStreams(log)).filter(({ type }) => type === 'ContactKeyCreated')
   t.equal(created.length, 1)
   t.notOk(JSON.stringify(created).includes(ADDRESS), 'the address is sealed')
+})
+
+t.test('on an ordered log nobody waits for a key: what is sealed under it needs it', async t => {
+  const { log, keyring } = openKeys(t, { ordered: true })
+  await keyring.createTenant(TENANT, at(0))
+  const contact = await keyring.ensureContact(TENANT, ADDRESS, at(0))
+  const need = keyring.needOf(contact.id)
+  t.match(need, { stream: contact.stream })
+  t.equal((await keyring.ensureContact(TENANT, ADDRESS, at(0))).id, contact.id)
+  await log.append('message-1', NO_STREAM, [{ id: 'evt_1', type: 'Sealed', body: '{}', meta: '{}' }], need)
+  await new Promise(setImmediate)
+  t.equal(keyring.needOf(contact.id), undefined, 'the key is there')
+  t.equal((await all(log.read(contact.stream)))[0]?.id, need?.eventId)
+})
+
+t.test('a key that never reached the log is nobody’s, and neither is what was sealed under it', async t => {
+  const { log, keyring: whole } = openKeys(t, { ordered: true })
+  await whole.createTenant(TENANT, at(0))
+  let full = true
+  const failing: EventLog = {
+    ...log,
+    append: async (stream, ...given) => {
+      if (full && stream.startsWith('keys-')) throw new LogUnavailable('the disk is full')
+      return log.append(stream, ...given)
+    }
+  }
+  const ring = createKeyring({ log: failing, masters: [testMaster(1)], contactStream: () => null })
+  const lost = await ring.ensureContact(TENANT, ADDRESS, at(0))
+  const need = ring.needOf(lost.id)
+  const event = { id: 'evt_1', type: 'Sealed', body: '{}', meta: '{}' }
+  t.ok(await ring.seal(TENANT, lost.id, 'private', 'evt_1'), 'it is sealed all the same')
+  await t.rejects(failing.append('message-1', NO_STREAM, [event], need), LogUnavailable)
+  full = false
+  const kept = await ring.ensureContact(TENANT, ADDRESS, at(0))
+  t.not(kept.id, lost.id)
+  t.match(await failing.append('message-1', NO_STREAM, [event], ring.needOf(kept.id)), { kind: 'appended' })
 })
 
 t.test('contacts are found by address and by id, by their own tenant only', async t => {

@@ -67,7 +67,7 @@ export function openAnchoredLog(dataDir: string, { privateKey }: AnchorKeys): An
       newestAnchor: () => writer.reader.newest(ANCHOR_STREAM),
       append: async (stream, expected, events) => {
         const [result] = writer.commit([{ stream, expected, events }])
-        if (!result) throw new Error('a commit answers every append')
+        if (!result || result.kind === 'unavailable') throw new Error('a commit answers every append')
         keeper.grown()
         return result
       }

@@ -17,8 +17,10 @@ export type Keys = {
   eraseContact(contactId: string): Promise<void>
 }
 
-export function openKeys(t: Scope): Keys {
-  const log = openMemoryLog()
+/** `ordered`: nobody else writes to the log, as on one machine. */
+export function openKeys(t: Scope, { ordered = false } = {}): Keys {
+  const { ordered: order, ...others } = openMemoryLog()
+  const log: EventLog = ordered && order ? { ...others, ordered: order } : others
   t.teardown(() => log.close())
 
   async function contactStream(contactId: string): Promise<string | null> {

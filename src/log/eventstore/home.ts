@@ -172,8 +172,9 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
   }
 
   return {
-    async append(stream, expected, events) {
+    async append(stream, expected, events, need) {
       ensureWritable()
+      if (need) throw new Error('this log keeps no order among appends')
       const request = { stream, expected, events }
       const reason = problemOf(request)
       if (reason) return { kind: 'invalid', reason }

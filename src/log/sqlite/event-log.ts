@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { AppendResult, EventLog, Expected, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
+import type { EventLog, Follower, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Signal } from './follower.ts'
 import { createFollower } from './follower.ts'
 import type { Reader } from './reader.ts'
@@ -8,7 +8,7 @@ export type EventLogParts = {
   readonly reader: Reader
   readonly grown: Signal
   readonly clock: Clock
-  readonly append: (stream: string, expected: Expected, events: readonly NewEvent[]) => Promise<AppendResult>
+  readonly append: EventLog['append']
   readonly erase: (stream: string) => Promise<void>
   /** Ends writing and reading, after the followers have stopped. */
   readonly close: () => Promise<void>
@@ -28,6 +28,7 @@ export function createEventLog(parts: EventLogParts): EventLog {
 
   return {
     append: parts.append,
+    ordered: { standing: reader.standing },
     async *read(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent> {
       for (const page of reader.stream(stream, options)) yield* page
     },

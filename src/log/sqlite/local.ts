@@ -1,4 +1,4 @@
-import { problemOf } from '../append-request.ts'
+import { problemOf, requestOf } from '../append-request.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 import type { EventLog } from '../port.ts'
@@ -31,9 +31,9 @@ export function openLocalLog(options: LocalLogOptions): EventLog {
     grown,
     clock,
     onProblem,
-    async append(stream, expected, events) {
+    async append(stream, expected, events, need) {
       if (!open) throw new LogUnavailable('the event log is closed')
-      const request = { stream, expected, events }
+      const request = requestOf(stream, expected, events, need)
       const reason = problemOf(request)
       return reason ? { kind: 'invalid', reason } : commits.append(request)
     },

@@ -24,6 +24,8 @@ export type Reader = {
   at(position: Position): RecordedEvent | null
   head(): Position
   numberOf(name: string): number | null
+  /** Of an erased stream, too, it is known that it was there. */
+  standing(name: string): 'none' | 'live' | 'erased'
   /** Forgets the number of an erased stream. */
   forget(name: string): void
 }
@@ -75,6 +77,12 @@ export function createReader(db: Database): Reader {
     return found.no
   }
 
+  function standing(name: string): 'none' | 'live' | 'erased' {
+    if (numbers.has(name)) return 'live'
+    const found = findStream(name)
+    return found ? (found.erased ? 'erased' : 'live') : 'none'
+  }
+
   function* stream(name: string, options: ReadOptions = {}): Generator<RecordedEvent[]> {
     const up = options.direction !== 'backwards'
     let from = options.from ?? (up ? 0 : Number.MAX_SAFE_INTEGER)
@@ -115,6 +123,7 @@ export function createReader(db: Database): Reader {
     },
     head: () => newest.get() ?? 0,
     numberOf,
+    standing,
     forget(name) {
       numbers.delete(name)
       firsts.delete(name)

@@ -1,6 +1,6 @@
 import type { AppendRequest } from '../append-request.ts'
-import { problemOf } from '../append-request.ts'
-import type { AppendResult, Expected, NewEvent } from '../port.ts'
+import { problemOf, requestOf } from '../append-request.ts'
+import type { EventLog } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { createOutstanding } from './outstanding.ts'
 import type { FromThread, Port, ToThread } from './protocol.ts'
@@ -10,7 +10,7 @@ import { isFromThread } from './protocol.ts'
 export type WriterClient = {
   /** Resolves when the thread has opened the log, rejects with LogUnavailable when it cannot. */
   readonly ready: Promise<void>
-  append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendResult>
+  readonly append: EventLog['append']
   erase(stream: string): Promise<void>
   anchorWith(privateKey: string): void
   /** Resolves when all answers have come and the thread has closed the log. */
@@ -35,9 +35,9 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 
   const say = (message: ToThread): void => port.postMessage(message)
 
-  async function append(stream: string, expected: Expected, events: readonly NewEvent[]): Promise<AppendResult> {
+  const append: EventLog['append'] = async (stream, expected, events, need) => {
     if (state !== 'open') throw new LogUnavailable(state === 'dead' ? 'the thread of the event log has ended' : CLOSED)
-    const request = { stream, expected, events }
+    const request = requestOf(stream, expected, events, need)
     const reason = problemOf(request)
     if (reason) return { kind: 'invalid', reason }
     if (outstanding.isFull()) throw new LogUnavailable('too many appends are waiting for the event log')

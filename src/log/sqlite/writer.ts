@@ -3,10 +3,11 @@ import type { AppendRequest } from '../append-request.ts'
 import { problemOf } from '../append-request.ts'
 import { createVersionSet, type EventVersion, versionOf } from '../event-versions.ts'
 import { chainHash, NO_HASH } from '../hash-chain.ts'
-import type { AppendResult, NewEvent, Position } from '../port.ts'
+import type { AppendResult, Need, NewEvent, Position } from '../port.ts'
 import { MAX_APPENDS_PER_COMMIT, NO_STREAM } from '../port.ts'
 import type { Head, Heads } from './heads.ts'
 import { createHeads } from './heads.ts'
+import type { Answer } from './protocol.ts'
 import type { Reader } from './reader.ts'
 import { createReader } from './reader.ts'
 import { openForWriting, storedVersions, unavailable } from './schema.ts'
@@ -17,7 +18,7 @@ export type Writer = {
    * Commits the group with one fsync, and answers each append by itself, in order: a conflict, an erased stream or an
    * invalid append leaves no row and does not touch its neighbours. Throws LogUnavailable when nothing was written.
    */
-  commit(group: readonly AppendRequest[]): AppendResult[]
+  commit(group: readonly AppendRequest[]): Answer[]
   /** Takes the content of a stream out of the tables. It is off the disk only when `scrub` has answered true. */
   erase(stream: string): void
   /** Empties the write-ahead log. False when a reader is in the way: try again. */
@@ -90,20 +91,23 @@ export function openWriter({ file }: { readonly file: string }): Writer {
 const isEmptied = (answer: unknown): boolean => Array.isArray(answer) && answer[0]?.busy === 0
 
 /** Appends one request inside the open transaction. */
-function appender(
-  db: Database,
-  heads: Heads,
-  note: (event: NewEvent) => void
-): (request: AppendRequest) => AppendResult {
+function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): (request: AppendRequest) => Answer {
   const insert = db.prepare(
     'INSERT INTO events (stream_no, revision, hash, id, type, body, meta) VALUES (?, ?, ?, ?, ?, ?, ?)'
   )
   const repeat = repeatFinder(db)
+  const first = db.prepare<[number], string>('SELECT id FROM events WHERE stream_no = ? AND revision = 0').pluck()
+
+  function isThere({ stream, eventId }: Need): boolean {
+    const head = heads.find(stream)
+    return head !== null && !head.erased && first.get(head.no) === eventId
+  }
 
   return request => {
     const reason = problemOf(request)
     if (reason) return { kind: 'invalid', reason }
-    const { stream, expected, events } = request
+    const { stream, expected, events, need } = request
+    if (need && !isThere(need)) return { kind: 'unavailable', reason: `${need.stream} was not written` }
     const head = heads.find(stream)
     if (head?.erased) return { kind: 'deleted' }
     const newest = head?.revision ?? NO_STREAM
