@@ -1,5 +1,5 @@
 /** Numbers: creating an official one, and what their owners ask of them. No step needs two streams at once (architecture, rule 3). */
-import type { CallResult, OfficialConnector, OfficialLine } from '../connectors/port.ts'
+import type { OfficialConnector, OfficialLine } from '../connectors/port.ts'
 import type { ChannelCommand, ChannelCreation, ChannelSecrets } from '../domain/channel.ts'
 import type { ClaimEvent } from '../domain/claim.ts'
 import type { AuditRow, ChannelRow, ListPage } from '../projections/port.ts'
@@ -19,6 +19,8 @@ import {
   seenEverything,
   unseal
 } from './core.ts'
+import { createNumberReleases, type NumberReleases } from './number-releases.ts'
+import { refusedByPlatform } from './platform-refusal.ts'
 
 export type OfficialInput = {
   readonly label?: string
@@ -31,7 +33,7 @@ export type OfficialInput = {
   }
 }
 
-export type Numbers = {
+export type Numbers = NumberReleases & {
   createOfficial(asker: Asker, input: OfficialInput): Promise<Result<ChannelView>>
   list(
     asker: Asker,
@@ -118,13 +120,14 @@ export function createNumbers(options: NumbersOptions): Numbers {
 
   return {
     claim,
+    ...createNumberReleases({ core, official, rowOf, change }),
     async createOfficial(asker, input) {
       const { phoneNumberId, wabaId, accessToken, platformAppId, platformAppSecret } = input.credentials
       const line: OfficialLine = { kind: 'official', phoneNumberId, wabaId, accessToken }
       const verified = await official.verify(line)
-      if (verified.kind !== 'ok') return refused(verified)
+      if (verified.kind !== 'ok') return refusedByPlatform(verified)
       const subscribed = await official.subscribe(line)
-      if (subscribed.kind !== 'ok') return refused(subscribed)
+      if (subscribed.kind !== 'ok') return refusedByPlatform(subscribed)
       const creation: ChannelCreation = {
         channelId: newId('ch', core),
         tenantId: asker.tenantId,
@@ -191,8 +194,4 @@ export function createNumbers(options: NumbersOptions): Numbers {
     const stream = streamOf.number(channel.number ?? channel.phoneNumberId ?? channelId)
     await aggregates.claims.ask(stream, { type: 'ReleaseNumber', at: now(core), channelId }, context)
   }
-}
-
-function refused(result: Exclude<CallResult<unknown>, { kind: 'ok' }>): Result<never> {
-  return refuse(result.kind === 'unavailable' ? 'provider_unavailable' : 'credentials_rejected')
 }

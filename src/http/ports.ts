@@ -160,6 +160,18 @@ export type Channels = {
   rename(caller: Caller, channelId: string, label: string): Promise<Result<ChannelView>>
   disconnect(caller: Caller, channelId: string): Promise<Result<ChannelView>>
   remove(caller: Caller, channelId: string): Promise<Result<ChannelView>>
+  /** `risk_acceptance_required` unless `terms` are the current ones. */
+  releaseLimit(caller: Caller, channelId: string, terms: string | null): Promise<Result<ChannelView>>
+  releaseQuarantine(caller: Caller, channelId: string, reason: string | null): Promise<Result<ChannelView>>
+  rotateCredentials(
+    caller: Caller,
+    channelId: string,
+    credentials: {
+      readonly accessToken: string
+      readonly platformAppId?: string
+      readonly platformAppSecret?: string
+    }
+  ): Promise<Result<ChannelView>>
   audit(
     caller: Caller,
     channelId: string,

@@ -14,10 +14,10 @@ export const compileValidator: FastifySchemaCompiler<ZodType> = ({ schema, httpP
   if (httpPart === 'params') return value => ({ value })
   const isBody = httpPart === 'body'
   return value => {
-    // The framework shows a body that is not there as null; a literal null never comes this far.
-    if (isBody && value === null) return { error: new RequestRefused('malformed_json') }
     const parsed = schema.safeParse(value)
     if (parsed.success) return { value: parsed.data }
+    // The framework shows a body that is not there as null; a literal null never comes this far.
+    if (isBody && value === null) return { error: new RequestRefused('malformed_json') }
     return { error: new RequestRefused('validation_failed', detailsOf(parsed.error.issues)) }
   }
 }

@@ -14,6 +14,7 @@ export type Route = {
   readonly query?: Readonly<Record<string, string>>
   /** Bytes, where it is not that of most routes. */
   readonly bodyLimit?: number
+  readonly bodyOptional?: boolean
   /** Paths that must be there. */
   readonly required?: readonly string[]
   readonly success: number
@@ -141,6 +142,34 @@ export const ROUTES: readonly Route[] = [
   },
   { ...write, method: 'DELETE', path: '/v1/channels/{}', ...channel, door: 'channels.remove' },
   { ...write, method: 'POST', path: '/v1/channels/{}/disconnect', ...channel, door: 'channels.disconnect' },
+  {
+    ...write,
+    method: 'POST',
+    path: '/v1/channels/{}/limited/release',
+    ...channel,
+    body: { riskAcceptance: { termsVersion: 'limited-release-v1' } },
+    required: [],
+    door: 'channels.releaseLimit'
+  },
+  {
+    ...write,
+    method: 'POST',
+    path: '/v1/channels/{}/quarantine/release',
+    ...channel,
+    body: { reason: 'checked by hand' },
+    required: [],
+    bodyOptional: true,
+    door: 'channels.releaseQuarantine'
+  },
+  {
+    ...write,
+    method: 'POST',
+    path: '/v1/channels/{}/credentials',
+    ...channel,
+    body: { accessToken: 'token', platformAppId: '42', platformAppSecret: 'secret' },
+    required: ['accessToken'],
+    door: 'channels.rotateCredentials'
+  },
   {
     ...write,
     method: 'POST',

@@ -11,6 +11,7 @@ import { keys } from './keys.ts'
 import { listMessages } from './list-messages.ts'
 import { media } from './media.ts'
 import { readChannels } from './read-channels.ts'
+import { releaseChannel } from './release-channel.ts'
 import { renotify } from './renotify.ts'
 import { sendBatch } from './send-batch.ts'
 import { sendMessage } from './send-message.ts'
@@ -27,6 +28,7 @@ export function channelRoutes(app: App, doors: ServiceDoors, limits: BodyLimits,
   createChannel(app, doors)
   readChannels(app, doors)
   changeChannel(app, doors)
+  releaseChannel(app, doors)
   attempts(app, doors)
   media(app, doors)
   templates(app, doors)

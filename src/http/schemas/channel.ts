@@ -1,7 +1,14 @@
 import { z } from 'zod'
-import { label, secret, timestamp } from './text.ts'
+import { label, secret, text, timestamp } from './text.ts'
 
 const platformId = z.string().regex(/^[0-9A-Za-z_-]{1,64}$/, 'must be an id of the platform')
+
+/** Write-only: encrypted, never shown again. */
+const credentials = {
+  accessToken: secret(4096),
+  platformAppId: platformId.exactOptional(),
+  platformAppSecret: secret(256).exactOptional()
+}
 
 /** Creation of an official number. */
 export const createChannelBody = z
@@ -13,9 +20,7 @@ export const createChannelBody = z
       .strictObject({
         phoneNumberId: platformId,
         wabaId: platformId,
-        accessToken: secret(4096),
-        platformAppId: platformId.exactOptional(),
-        platformAppSecret: secret(256).exactOptional()
+        ...credentials
       })
       .describe('Encrypted, never shown again.')
   })
@@ -31,6 +36,17 @@ export const createChannelBody = z
   })
 
 export const renameBody = z.strictObject({ label })
+
+export const rotateCredentialsBody = z
+  .strictObject(credentials)
+  .describe('Encrypted, never shown again. An app secret that is left out stays as it is.')
+
+export const releaseLimitBody = z
+  .strictObject({ riskAcceptance: z.strictObject({ termsVersion: text(1, 64) }).exactOptional() })
+  .meta({ examples: [{ riskAcceptance: { termsVersion: 'limited-release-v1' } }] })
+
+/** May be left out. */
+export const releaseQuarantineBody = z.strictObject({ reason: text(1, 256).exactOptional() }).nullable()
 
 const flag = { active: z.boolean(), until: timestamp.nullable() }
 const view = {
