@@ -1,12 +1,14 @@
-/** The embedded log: one process owns the DATA_DIR; writer and projections live in a worker thread. */
+/** The embedded log: one process owns the DATA_DIR; the writer and the projections have a thread each. */
 import { existsSync } from 'node:fs'
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.ts'
 import { findMasterKey } from '../log/keys/master-key.ts'
 import { openSqliteLog } from '../log/sqlite/home.ts'
 import { lockDataDir } from '../log/sqlite/lock.ts'
 import { logFile } from '../log/sqlite/schema.ts'
 import { type OpenLog, StartRefused, type StorageOptions, viewsFile } from './storage.ts'
-import { startWorker } from './worker-host.ts'
+import { startWorker, YOUNG_GENERATION } from './worker-host.ts'
+import type { LogWorkerData } from './worker-protocol.ts'
 
 export async function openEmbeddedLog(settings: Settings, options: StorageOptions): Promise<OpenLog> {
   const { dataDir } = settings.storage
@@ -18,22 +20,35 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
   })
   if (!key)
     throw new StartRefused(`${dataDir} holds an event log, but neither MASTER_KEY nor ${dataDir}/master.key opens it`)
-  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir) }, options)
-  const log = await openSqliteLog({ dataDir, worker: worker.thread, onAnchor: options.onAnchor })
+  const { port1, port2 } = new MessageChannel()
+  const writer = startLogWorker(dataDir, port1)
+  let outage: string | null = null
+  writer.once('error', error => {
+    outage = `the thread of the event log has ended: ${error.message}`
+  })
+  const log = await openSqliteLog({ dataDir, worker: writer, onAnchor: options.onAnchor })
+  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir), grown: port2 }, options)
   await worker.ready
   return {
     log,
     worker,
-    outage: () => null,
+    outage: () => outage,
     masterKey: key,
     anchorWith(privateKey) {
       log.anchorWith(privateKey)
       return null
     },
     async close() {
+      await worker.stop()
       await log.close()
-      await worker.thread.terminate()
+      await writer.terminate()
       lock.release()
     }
   }
+}
+
+function startLogWorker(dataDir: string, grown: MessagePort): Worker {
+  const workerData: LogWorkerData = { dataDir, grown }
+  const script = new URL('./log-worker.js', import.meta.url)
+  return new Worker(script, { workerData, transferList: [grown], resourceLimits: YOUNG_GENERATION })
 }

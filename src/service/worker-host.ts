@@ -18,7 +18,7 @@ export type WorkerHost = {
 }
 
 /** Room of the young generation, so that what one request leaves behind dies young. */
-const YOUNG_GENERATION_MB = 64
+export const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 64 }
 
 const GONE = 'the worker thread has ended'
 
@@ -31,7 +31,8 @@ export type WorkerHostOptions = {
 export function startWorker(data: WorkerData, { logger, onAnchor }: WorkerHostOptions): WorkerHost {
   const thread = new Worker(new URL('./worker.js', import.meta.url), {
     workerData: data,
-    resourceLimits: { maxYoungGenerationSizeMb: YOUNG_GENERATION_MB }
+    transferList: data.home === 'embedded' ? [data.grown] : [],
+    resourceLimits: YOUNG_GENERATION
   })
   let ended: string | null = null
   /** Until the page that could not be folded is: it is tried again. */

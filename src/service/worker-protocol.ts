@@ -1,8 +1,16 @@
+import type { MessagePort } from 'node:worker_threads'
 import type { PageDone } from '../projections/port.ts'
 
-/** Which log the projections follow: the embedded one, which the thread writes itself, or EventStoreDB. */
+/** For the thread that writes the embedded log. */
+export type LogWorkerData = {
+  readonly dataDir: string
+  /** Says that the log has grown to whoever has the other end. */
+  readonly grown: MessagePort
+}
+
+/** Which log the projections follow: the embedded one, or EventStoreDB. */
 export type WorkerData =
-  | { readonly home: 'embedded'; readonly dataDir: string; readonly viewsFile: string }
+  | { readonly home: 'embedded'; readonly dataDir: string; readonly viewsFile: string; readonly grown: MessagePort }
   | {
       readonly home: 'eventstore'
       readonly url: string

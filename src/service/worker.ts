@@ -1,10 +1,10 @@
-/** The worker thread: the projections, beside the writer of the embedded log or as a follower of EventStoreDB. */
+/** The thread of the projections: as a reader of the embedded log, or as a follower of EventStoreDB. */
 import { parentPort, workerData } from 'node:worker_threads'
-import { refuseUnknown } from '../log/event-versions.ts'
 import { createAnchoring } from '../log/eventstore/anchoring.ts'
 import { openEventStoreLog } from '../log/eventstore/home.ts'
 import { readLogId } from '../log/sqlite/log-id.ts'
-import { createLogThread } from '../log/sqlite/thread-host.ts'
+import { createReader } from '../log/sqlite/reader.ts'
+import { logFile, openForReading } from '../log/sqlite/schema.ts'
 import { projections } from '../projections/all.ts'
 import { createRunner, type ReadPage, type Runner } from '../projections/runner.ts'
 import { createPageQueue } from './page-queue.ts'
@@ -23,19 +23,23 @@ function project(logId: string, readPage: ReadPage): Runner {
   return createRunner({ file: data.viewsFile, logId, projections, readPage, onPage })
 }
 
-if (data.home === 'embedded') besideWriter(data.dataDir)
+if (data.home === 'embedded') reading(data)
 else await following(data)
 
-function besideWriter(dataDir: string): void {
-  const thread = createLogThread({ dataDir, port: port as NonNullable<typeof port>, inspect: refuseUnknown })
-  const runner = project(readLogId(dataDir), thread.readPage)
+function reading({ dataDir, grown }: Extract<WorkerData, { home: 'embedded' }>): void {
+  const db = openForReading(logFile(dataDir))
+  const runner = project(readLogId(dataDir), createReader(db).page)
   const advance = (): void => {
-    runner.advance().catch(error => {
-      // What the closing log still committed is folded at the next start.
-      if (!thread.isClosing()) say({ kind: 'views:failed', reason: reasonOf(error) })
-    })
+    runner.advance().catch(error => say({ kind: 'views:failed', reason: reasonOf(error) }))
   }
-  thread.onCommitted(advance)
+  grown.on('message', advance)
+  port?.on('message', (message: unknown) => {
+    if (!isToWorker(message) || message.kind !== 'views:stop') return
+    grown.close()
+    runner.close()
+    db.close()
+    port?.close()
+  })
   say({ kind: 'views:ready', position: runner.position() })
   advance()
 }

@@ -2,13 +2,14 @@ import type { Clock } from '../clock.ts'
 import type { EventLog, Follower, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Signal } from './follower.ts'
 import { createFollower } from './follower.ts'
+import type { Written } from './protocol.ts'
 import type { Reader } from './reader.ts'
 
 export type EventLogParts = {
   readonly reader: Reader
   readonly grown: Signal
   readonly clock: Clock
-  readonly append: EventLog['append']
+  readonly append: (...given: Parameters<EventLog['append']>) => Promise<Written>
   readonly erase: (stream: string) => Promise<void>
   /** Ends writing and reading, after the followers have stopped. */
   readonly close: () => Promise<void>
@@ -27,7 +28,13 @@ export function createEventLog(parts: EventLogParts): EventLog {
   }
 
   return {
-    append: parts.append,
+    async append(stream, expected, events, need) {
+      const written = await parts.append(stream, expected, events, need)
+      const [event] = events
+      if (written.kind === 'appended' && written.first && event)
+        reader.remember({ ...event, ...written.first, stream, position: written.position, revision: 0 })
+      return written
+    },
     ordered: { standing: reader.standing },
     async *read(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent> {
       for (const page of reader.stream(stream, options)) yield* page

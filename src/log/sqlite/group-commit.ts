@@ -1,13 +1,13 @@
 import type { AppendRequest } from '../append-request.ts'
-import type { AppendResult, Position } from '../port.ts'
+import type { Position } from '../port.ts'
 import { LogUnavailable, MAX_APPENDS_PER_COMMIT } from '../port.ts'
-import type { Answer } from './protocol.ts'
+import type { Answer, Written } from './protocol.ts'
 import type { Writer } from './writer.ts'
 
 /** Appends that arrive together share a commit; the answers come in their order. */
 export type GroupCommit = {
   add(request: AppendRequest, settle: (answer: Answer) => void): void
-  append(request: AppendRequest): Promise<AppendResult>
+  append(request: AppendRequest): Promise<Written>
   /** Commits everything that waits, now. */
   flush(): void
   head(): Position
@@ -78,7 +78,7 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
 }
 
 /** Turns an answer into the outcome of a promise: only "unavailable" rejects. */
-export function settle(answer: Answer, resolve: (result: AppendResult) => void, reject: (error: Error) => void): void {
+export function settle(answer: Answer, resolve: (result: Written) => void, reject: (error: Error) => void): void {
   if (answer.kind === 'unavailable') reject(new LogUnavailable(answer.reason))
   else resolve(answer)
 }

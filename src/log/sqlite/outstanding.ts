@@ -1,7 +1,7 @@
-import type { AppendResult, NewEvent } from '../port.ts'
+import type { NewEvent } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { settle } from './group-commit.ts'
-import type { Answer } from './protocol.ts'
+import type { Answer, Written } from './protocol.ts'
 
 /** Appends that may wait for their answer; past it callers are refused, and should answer 503. */
 export const MAX_OUTSTANDING_APPENDS = 20_000
@@ -14,7 +14,7 @@ type Waiting = { readonly size: number; settle(answer: Answer): void; fail(error
 export type Outstanding = {
   isFull(): boolean
   isEmpty(): boolean
-  add(events: readonly NewEvent[]): Promise<AppendResult>
+  add(events: readonly NewEvent[]): Promise<Written>
   take(answers: readonly Answer[]): void
   /** Ends all: the newest `unsent` are certainly not written, of the others nobody knows. */
   fail(unsent: number, reason: string): void

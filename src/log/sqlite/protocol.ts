@@ -2,7 +2,10 @@
 import type { AppendRequest } from '../append-request.ts'
 import type { AppendResult, Position } from '../port.ts'
 
-export type Answer = AppendResult | { readonly kind: 'unavailable'; readonly reason: string }
+/** What only the writer knows of the event that began a stream. */
+export type First = { readonly streamNo: number; readonly hash: string }
+export type Written = AppendResult & { readonly first?: First }
+export type Answer = Written | { readonly kind: 'unavailable'; readonly reason: string }
 
 export type ToThread =
   | { readonly kind: 'log:hello' }

@@ -8,7 +8,7 @@ export const PAGE_EVENTS = 500
 /** Stream numbers that stay in memory, about 150 bytes each. */
 const MAX_KNOWN_NUMBERS = 50_000
 /** First events of streams that stay in memory, about a kilobyte each: whoever reads a message begins with its first. */
-const MAX_KNOWN_FIRSTS = 10_000
+const MAX_KNOWN_FIRSTS = 16_000
 
 /** Everything that is ever read from a log file, on a connection of any thread. Synchronous, a page at a time. */
 export type Reader = {
@@ -26,6 +26,8 @@ export type Reader = {
   numberOf(name: string): number | null
   /** Of an erased stream, too, it is known that it was there. */
   standing(name: string): 'none' | 'live' | 'erased'
+  /** What was just written need not be read. */
+  remember(first: RecordedEvent): void
   /** Forgets the number of an erased stream. */
   forget(name: string): void
 }
@@ -124,6 +126,10 @@ export function createReader(db: Database): Reader {
     head: () => newest.get() ?? 0,
     numberOf,
     standing,
+    remember(first) {
+      numbers.set(first.stream, first.streamNo)
+      if (!isKeyStream(first.stream)) firsts.set(first.stream, first)
+    },
     forget(name) {
       numbers.delete(name)
       firsts.delete(name)

@@ -3,14 +3,14 @@ import { problemOf, requestOf } from '../append-request.ts'
 import type { EventLog } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { createOutstanding } from './outstanding.ts'
-import type { FromThread, Port, ToThread } from './protocol.ts'
+import type { FromThread, Port, ToThread, Written } from './protocol.ts'
 import { isFromThread } from './protocol.ts'
 
 /** The main thread's line to the writer in the log's thread. */
 export type WriterClient = {
   /** Resolves when the thread has opened the log, rejects with LogUnavailable when it cannot. */
   readonly ready: Promise<void>
-  readonly append: EventLog['append']
+  append(...given: Parameters<EventLog['append']>): Promise<Written>
   erase(stream: string): Promise<void>
   anchorWith(privateKey: string): void
   /** Resolves when all answers have come and the thread has closed the log. */
@@ -35,7 +35,7 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 
   const say = (message: ToThread): void => port.postMessage(message)
 
-  const append: EventLog['append'] = async (stream, expected, events, need) => {
+  const append: WriterClient['append'] = async (stream, expected, events, need) => {
     if (state !== 'open') throw new LogUnavailable(state === 'dead' ? 'the thread of the event log has ended' : CLOSED)
     const request = requestOf(stream, expected, events, need)
     const reason = problemOf(request)

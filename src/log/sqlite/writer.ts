@@ -126,7 +126,8 @@ function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): 
       const row = insert.run(no, newest + 1 + index, hash, event.id, event.type, event.body, event.meta)
       position = Number(row.lastInsertRowid)
     }
-    return { kind: 'appended', position, revision, repeated: false }
+    const written = { kind: 'appended', position, revision, repeated: false } as const
+    return head || events.length > 1 ? written : { ...written, first: { streamNo: no, hash: lastHash } }
   }
 }
 
