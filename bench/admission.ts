@@ -4,13 +4,14 @@
  * admission goes on. Read as a client sees it: with a key, validation, limits, traces and log lines, all at their defaults.
  */
 import { join } from 'node:path'
+import { closeNumbers, setToken } from './closed-numbers.ts'
 import type { FloorOrder } from './floor.ts'
 import type { ClosedLoad, LoadOrder } from './load.ts'
 import type { Bench } from './main.ts'
 import { startProgram } from './program.ts'
-import { type BenchedService, startService, until } from './service.ts'
+import { startService } from './service.ts'
 import type { StartedSimulator } from './simulator.ts'
-import { ACCESS_TOKEN, TEXT } from './simulator-world.ts'
+import { ACCESS_TOKEN } from './simulator-world.ts'
 import { median } from './statistics.ts'
 import { type Figure, ms, perSecond } from './table.ts'
 
@@ -20,7 +21,6 @@ const WARMUP_MS = 1_000
 const ROUND_MS = 4_000
 /** A few hundred people who are written to again and again. */
 const KNOWN_CONTACTS = 500
-const CLOSED_MS = 5_000
 
 export async function admission(bench: Bench): Promise<readonly Figure[]> {
   const simulator = startProgram('simulator')
@@ -28,7 +28,8 @@ export async function admission(bench: Bench): Promise<readonly Figure[]> {
   const dataDir = join(bench.folder, 'admission')
   const service = await startService({ ...bench, dataDir, simulator: started, name: 'admission' })
   const [path = ''] = await service.createChannels(1)
-  await closeChannel(service, started, path)
+  await setToken(started, ACCESS_TOKEN, 'revoked')
+  await closeNumbers(service, [path], 'admission')
   const floor = startProgram('floor')
   const load = startProgram('load')
   const floorUrl = await floor.ask<string>({ kind: 'start', file: join(bench.folder, 'floor.db') } satisfies FloorOrder)
@@ -89,20 +90,4 @@ function figures(name: string, ours: readonly ClosedLoad[], floor: readonly Clos
       target: 'p99 ≤ 5'
     }
   ]
-}
-
-/** The platform takes the token back; the first send finds out, and from then on the queue waits for better credentials. */
-async function closeChannel(service: BenchedService, simulator: StartedSimulator, path: string): Promise<void> {
-  await fetch(`${simulator.url}/_control/tokens`, {
-    method: 'POST',
-    body: JSON.stringify({ token: ACCESS_TOKEN, wabas: 'all', state: 'revoked' })
-  })
-  const content = { kind: 'text', text: TEXT }
-  await service.call('POST', path, { to: '5511900000000', content, idempotencyKey: 'closes the channel' })
-  const channel = path.slice(0, path.lastIndexOf('/'))
-  const closed = await until(
-    async () => (await service.call<{ lastError: string | null }>('GET', channel)).lastError !== null,
-    CLOSED_MS
-  )
-  if (!closed) throw new Error('the channel could not be closed')
 }

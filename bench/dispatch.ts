@@ -4,13 +4,14 @@
  * the floor posts as many of the same bodies to the same simulator over as many connections.
  */
 import { join } from 'node:path'
+import { channelOf, closeNumbers, setToken } from './closed-numbers.ts'
 import type { LoadOrder } from './load.ts'
 import type { Bench } from './main.ts'
 import type { PosterOrder } from './poster.ts'
 import { type Program, startProgram } from './program.ts'
-import { type BenchedService, pause, startService, until } from './service.ts'
+import { type BenchedService, pause, startService } from './service.ts'
 import type { StartedSimulator } from './simulator.ts'
-import { ACCESS_TOKEN, TEXT } from './simulator-world.ts'
+import { ACCESS_TOKEN } from './simulator-world.ts'
 import { median } from './statistics.ts'
 import { type Figure, perSecond } from './table.ts'
 
@@ -23,7 +24,6 @@ const POLL_MS = 10
 /** The queue is empty when nothing was sent for so long. */
 const STILL_MS = 2_000
 const START_MS = 30_000
-const CLOSED_MS = 10_000
 
 export async function dispatch(bench: Bench): Promise<readonly Figure[]> {
   const simulator = startProgram('simulator')
@@ -38,7 +38,7 @@ export async function dispatch(bench: Bench): Promise<readonly Figure[]> {
   let token = ACCESS_TOKEN
   for (let round = 0; round < ROUNDS; round++) {
     await setToken(started, token, 'revoked')
-    await closeChannels(service, paths, round)
+    await closeNumbers(service, paths, `dispatch-${round}`)
     await admit(service, load, paths)
     token = `${ACCESS_TOKEN}-${round}`
     await setToken(started, token, 'valid')
@@ -53,25 +53,6 @@ export async function dispatch(bench: Bench): Promise<readonly Figure[]> {
   return [
     { name, ours: perSecond(rate.ours), floor: perSecond(rate.floor), ratio: rate.ours / rate.floor, target: '≥ 0.5' }
   ]
-}
-
-const channelOf = (path: string): string => path.slice(0, path.lastIndexOf('/'))
-
-async function setToken(simulator: StartedSimulator, token: string, state: 'valid' | 'revoked'): Promise<void> {
-  const body = JSON.stringify({ token, wabas: 'all', state })
-  const answer = await fetch(`${simulator.url}/_control/tokens`, { method: 'POST', body })
-  if (!answer.ok) throw new Error(`the simulator took no token: ${await answer.text()}`)
-}
-
-/** The first send of each number finds out that its token is no good; what comes after it waits. */
-async function closeChannels(service: BenchedService, paths: readonly string[], round: number): Promise<void> {
-  const content = { kind: 'text', text: TEXT }
-  for (const [index, path] of paths.entries())
-    await service.call('POST', path, { to: `55118${index + 1e8}`, content, idempotencyKey: `closes ${round} ${index}` })
-  const isClosed = async (path: string): Promise<boolean> =>
-    (await service.call<{ lastError: string | null }>('GET', channelOf(path))).lastError !== null
-  for (const path of paths)
-    if (!(await until(() => isClosed(path), CLOSED_MS))) throw new Error('a channel could not be closed')
 }
 
 async function admit(service: BenchedService, load: Program, paths: readonly string[]): Promise<void> {

@@ -37,6 +37,10 @@ type Waiting = {
 
 const tenantKey = randomBytes(32)
 const knownKey = randomBytes(32)
+/** As many rows as our own commits have appends. */
+const ROWS_PER_COMMIT = 256
+const BATCH = { bodyLimit: 1024 * 1024 }
+
 let counter = 0
 let contactsKnown = false
 
@@ -121,6 +125,32 @@ async function start(file: string): Promise<string> {
     reply.code(202)
     return { idempotencyKey: send.idempotencyKey, idempotent: false, messageId, state: 'queued', traceId: newId('tr') }
   })
+  app.post<{ Body: { messages: readonly Send[] } }>(
+    '/v1/channels/:ref/messages/batch',
+    BATCH,
+    async (request, reply) => {
+      const at = new Date().toISOString()
+      const results: unknown[] = []
+      const commits: Promise<void>[] = []
+      let rows: Row[] = []
+      for (const [index, send] of request.body.messages.entries()) {
+        const messageId = newId('msg')
+        const key = randomBytes(32)
+        const contactId = newId('ct')
+        rows.push(keyRow(contactId, key, send.to, at), messageRow(messageId, contactId, key, send, at))
+        results.push({ idempotencyKey: send.idempotencyKey, index, messageId, status: 'accepted' })
+        if (rows.length < ROWS_PER_COMMIT) continue
+        commits.push(insert(rows))
+        rows = []
+        // A commit is due: the inserter gets its turn.
+        await commits.at(-1)
+      }
+      commits.push(insert(rows))
+      await Promise.all(commits)
+      reply.code(202)
+      return { results }
+    }
+  )
   return app.listen({ host: '127.0.0.1', port: 0 })
 }
 

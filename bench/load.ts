@@ -21,7 +21,17 @@ export type LoadOrder =
   | (Target & { readonly kind: 'count'; readonly sends: number })
   /** At a rate that does not wait for answers. */
   | (Target & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
+  /** Full batches, one after the other for each client. */
+  | {
+      readonly kind: 'batches'
+      readonly url: string
+      readonly apiKey: string
+      readonly path: string
+      readonly batches: number
+      readonly clients: number
+    }
 
+export type BatchLoad = { readonly messages: number; readonly perSecond: number }
 export type ClosedLoad = { readonly perSecond: number; readonly p50: number; readonly p99: number }
 export type OpenLoad = {
   readonly p50: number
@@ -96,6 +106,53 @@ async function countedLoad(order: Extract<LoadOrder, { kind: 'count' }>): Promis
   return null
 }
 
+/** Items of the largest batch, and a text that fills its 512 KB. */
+const BATCH_ITEMS = 2_000
+const BATCH_TEXT = 'Your order is on its way and arrives tomorrow between nine and noon. Reply STOP to opt out of them.'
+const BATCH_BYTES_MAX = 512 * 1024
+
+function nextBatch(): string {
+  const text = BATCH_TEXT
+  const items = Array.from({ length: BATCH_ITEMS }, () => {
+    const number = sends++
+    const to = `55119${String(number).padStart(9, '0')}`
+    return {
+      to,
+      content: { kind: 'text', text },
+      idempotencyKey: `order-${RUN}-${number}`,
+      metadata: { order: `${number}` }
+    }
+  })
+  const body = JSON.stringify({ messages: items })
+  if (body.length > BATCH_BYTES_MAX) throw new Error(`a batch of ${body.length} bytes is too large`)
+  return body
+}
+
+async function batchLoad({
+  url,
+  apiKey,
+  path,
+  batches,
+  clients
+}: Extract<LoadOrder, { kind: 'batches' }>): Promise<BatchLoad> {
+  const bodies = Array.from({ length: batches }, nextBatch)
+  const headers = ['authorization', `Bearer ${apiKey}`, 'content-type', 'application/json']
+  const began = performance.now()
+  await Promise.all(
+    Array.from({ length: clients }, async () => {
+      const client = new Client(url)
+      for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) {
+        const { status, body: answer } = await post(client, path, headers, body)
+        if (status !== 202 || answer.includes('"error"'))
+          throw new Error(`a batch was answered ${status}: ${answer.slice(0, 300)}`)
+      }
+      await client.close()
+    })
+  )
+  const messages = batches * BATCH_ITEMS
+  return { messages, perSecond: messages / ((performance.now() - began) / 1000) }
+}
+
 /** A send that finds no free connection waits for one, and its wait counts: the clock runs from the moment it was due. */
 async function openLoad(order: Extract<LoadOrder, { kind: 'open' }>): Promise<OpenLoad> {
   const sender = createSender(order)
@@ -139,5 +196,6 @@ async function openLoad(order: Extract<LoadOrder, { kind: 'open' }>): Promise<Op
 
 obey<LoadOrder>(order => {
   if (order.kind === 'closed') return closedLoad(order)
+  if (order.kind === 'batches') return batchLoad(order)
   return order.kind === 'count' ? countedLoad(order) : openLoad(order)
 })

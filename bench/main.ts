@@ -8,6 +8,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
+import { batch } from './batch.ts'
 import { dispatch } from './dispatch.ts'
 import { loop } from './loop.ts'
 import { type Figure, tableOf, writeInto } from './table.ts'
@@ -26,6 +27,7 @@ export type Bench = {
 
 const BENCHES: Readonly<Record<string, (bench: Bench) => Promise<readonly Figure[]>>> = {
   admission,
+  batch,
   dispatch,
   loop,
   log,

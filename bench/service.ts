@@ -17,6 +17,8 @@ export type BenchedService = {
   call<Answer>(method: string, path: string, body?: unknown): Promise<Answer>
   /** Resolves when the views have seen the whole log. */
   quiet(): Promise<void>
+  /** Position that the views have reached. */
+  position(): Promise<number>
   /** Seconds of processor time that the process has used. */
   cpuSeconds(): number
   stop(): Promise<void>
@@ -92,6 +94,7 @@ export async function startService(options: ServiceOptions): Promise<BenchedServ
         await pause(QUIET_MS)
       }
     },
+    position: () => positionOf(url),
     cpuSeconds: () => cpuSecondsOf(child.pid ?? 0),
     stop() {
       child.kill('SIGTERM')

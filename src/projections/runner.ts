@@ -1,6 +1,6 @@
 /**
  * Keeps the views up with the log: reads the events after the checkpoints, folds them page by page, one transaction a page.
- * It lives in the thread of the log's writer and gives way to it between pages (architecture, rule 10).
+ * It lives in a thread of its own, so that neither the log's writer nor a request waits for it (architecture, rule 10).
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordedEvent } from '../log/port.ts'
@@ -38,8 +38,8 @@ export type Runner = {
 
 export const PAGE_EVENTS = 500
 const MIN_PAGE_EVENTS = 25
-/** Work of one turn; the rest of the 5 ms is the commit's. */
-const TURN_MS = 4
+/** Work of one page: the thread has nothing else to do, and whoever reads what was just written waits for a page at most. */
+const TURN_MS = 12
 const FIRST_GUESS_MS = 0.02
 
 export function createRunner(options: RunnerOptions): Runner {
