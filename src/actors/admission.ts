@@ -17,6 +17,7 @@ import {
   isUnavailable,
   now,
   ok,
+  type Refusal,
   type Result,
   refuse,
   seenEverything
@@ -66,6 +67,9 @@ export function createAdmission(core: Core): Admission {
     const contact = await keyring.findContact(channel.tenantId, to)
     return contact !== null && views.knows(channel.id, contact.id) ? null : 'channel_restricted'
   }
+
+  /** The other kind of address has no meaning there (decisions §7). */
+  const isForeign = (channel: ChannelRow, to: string): boolean => channel.kind === 'official' && to.endsWith('@lid')
 
   async function firstResult(messageId: string): Promise<Accepted | null> {
     const queued = await findEvent<Queued>(core, streamOf.message(messageId), event => event.type === 'MessageQueued')
@@ -121,6 +125,8 @@ export function createAdmission(core: Core): Admission {
   ): Promise<Result<readonly Result<Accepted>[]>> {
     const channel = await channelOf(asker.tenantId, ref)
     if (!channel) return refuse('channel_not_found')
+    const foreign = inputs.findIndex(({ to }) => isForeign(channel, to))
+    if (foreign >= 0) return notAddressable(`messages[${foreign}].to`, `item ${foreign + 1}: `)
     /** Items of one recipient go one after the other, and so do two with the same key: their order is the client's. */
     const tails = new Map<string, Promise<unknown>>()
     const underway = new Set<Promise<unknown>>()
@@ -153,7 +159,14 @@ export function createAdmission(core: Core): Admission {
     sendMany,
     async send(asker, ref, input) {
       const channel = await channelOf(asker.tenantId, ref)
-      return channel ? admit(asker, channel, input) : refuse('channel_not_found')
+      if (!channel) return refuse('channel_not_found')
+      return isForeign(channel, input.to) ? notAddressable('to', '') : admit(asker, channel, input)
     }
   }
 }
+
+const notAddressable = (path: string, item: string): Refusal => ({
+  ok: false,
+  code: 'validation_failed',
+  details: [{ path, message: `${item}a hidden id can be written to from unofficial numbers only` }]
+})

@@ -14,6 +14,7 @@ import { type Core, isPassing, now, ownCommand, untilRecorded } from './core.ts'
 import { type DispatchPolicy, toDispatchAnswer } from './dispatch-answer.ts'
 import type { DispatchGate } from './dispatch-gate.ts'
 import { createLane, type Dispatched, type Lane, type Turn } from './dispatch-lane.ts'
+import type { Identities } from './identities.ts'
 import type { Line, Lines } from './lines.ts'
 import { prepare } from './outbound.ts'
 import { restrict } from './restrictions.ts'
@@ -22,6 +23,7 @@ import type { Belongs, ShardWorker } from './shard-work.ts'
 export type DispatcherOptions = {
   readonly core: Core
   readonly lines: Lines
+  readonly identities: Identities
   readonly gate: DispatchGate
   readonly official: OfficialConnector
   readonly unofficial: UnofficialConnector
@@ -133,7 +135,18 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (answer.kind === 'channel_trouble') await recordTrouble(channel, answer.code)
     if (answer.kind === 'refused' && answer.code === 'channel_restricted')
       await restrict(core, channel, { code: answer.providerCode ?? answer.code, until: null, source: 'dispatcher' })
+    if (answer.kind === 'sent' && answer.address !== null && answer.address !== to) await identify(row, answer.address)
     return { spent: true, position: await recordAnswer(row, attempt, answer) }
+  }
+
+  /** The platform knows the recipient in another form. Should it be lost here, the first report tells it again. */
+  async function identify(row: QueueRow, address: string): Promise<void> {
+    try {
+      const contact = await keyring.contact(row.tenantId, row.contactId)
+      if (contact) await options.identities.seen(contact, address)
+    } catch (error) {
+      core.logger.warn({ err: error, messageId: row.messageId }, 'the form of an address could not be recorded')
+    }
   }
 
   async function send(line: Line, outbound: Parameters<OfficialConnector['send']>[1]): Promise<SendAnswer> {

@@ -6,12 +6,14 @@ import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
 import { type Core, now, ownCommand, record } from './core.ts'
+import type { Identities } from './identities.ts'
 
 export type InboundUpdate = Extract<Update, { kind: 'inbound' }>
 
 /** Resolves with what was recorded, null when it was recorded before. */
 export async function receive(
   core: Core,
+  identities: Identities,
   channel: ChannelRow,
   update: InboundUpdate,
   trace: string
@@ -21,7 +23,8 @@ export async function receive(
   const stream = streamOf.message(messageId)
   if (core.log.numberOf(stream) !== null) return null
   const at = now(core)
-  const contact = await core.keyring.ensureContact(channel.tenantId, update.from, at)
+  const sender = await core.keyring.ensureContact(channel.tenantId, update.from, at)
+  const contact = update.alias === null ? sender : await identities.seen(sender, update.alias)
   const index = (providerId: string): string => providerIdIndex(keys, channel.id, providerId)
   const { message, quotedProviderId, profileName, providerAt } = update
   const event: MessageReceived = {

@@ -1,6 +1,7 @@
 /** Which instance hosts a new session: one of the pool with room, or the tenant's own. */
 import type { Engine, UnofficialConnector } from '../connectors/port.ts'
-import { ok, type Result, refuse } from './core.ts'
+import { streamOf } from './aggregates.ts'
+import { type Core, ok, type Result, refuse } from './core.ts'
 import type { AttemptInput } from './pairing.ts'
 
 export type PoolInstance = {
@@ -69,5 +70,17 @@ export function createInstancePool(options: PoolOptions): InstancePool {
     },
     occupy: (reference, baseUrl) => void placed.set(reference, baseUrl),
     apiKey: baseUrl => options.instances.find(instance => instance.baseUrl === baseUrl)?.apiKey ?? null
+  }
+}
+
+/** Sessions that earlier processes placed, of attempts and numbers. */
+export async function placeSessions({ views, aggregates }: Core, pool: InstancePool): Promise<void> {
+  for (const attemptId of views.liveAttempts()) {
+    const { session } = await aggregates.attempts.read(streamOf.attempt(attemptId))
+    if (session) pool.occupy(attemptId, session.baseUrl)
+  }
+  for (const channelId of views.channelIds()) {
+    const { session } = await aggregates.channels.read(streamOf.channel(channelId))
+    if (session) pool.occupy(channelId, session.baseUrl)
   }
 }

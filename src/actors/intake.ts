@@ -5,6 +5,8 @@ import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
 import { type Core, isUnavailable, seenEverything } from './core.ts'
+import type { HiddenIds } from './hidden-ids.ts'
+import type { Identities } from './identities.ts'
 import { type InboundUpdate, receive } from './inbound.ts'
 import type { Lines } from './lines.ts'
 import type { Media } from './media-service.ts'
@@ -19,6 +21,8 @@ export type IntakeOptions = {
   readonly officialCallbacks: OfficialCallbacks
   readonly unofficialCallbacks: UnofficialCallbacks
   readonly lines: Lines
+  readonly identities: Identities
+  readonly hiddenIds: HiddenIds
   readonly reports: Reports
   readonly sessions: SessionNews
   readonly optOuts: OptOuts
@@ -78,7 +82,7 @@ export function createIntake(options: IntakeOptions): Intake {
       case 'restriction':
         return restrict(core, live, { code: update.code, until: update.until, source: 'callback', trace })
       case 'opt_out':
-        return optOuts.set(live.tenantId, update.address, { out: update.optedOut, by: 'platform' }, trace)
+        return optOuts.set(live.tenantId, [update.address], { out: update.optedOut, by: 'platform' }, trace)
       case 'template':
         return templates.heard(live, update, trace)
       case 'session':
@@ -94,12 +98,14 @@ export function createIntake(options: IntakeOptions): Intake {
     return views.channelById(channelId)
   }
 
-  async function inbound(channel: ChannelRow, update: InboundUpdate, trace: string): Promise<void> {
-    if (await isHistory(channel, update)) return
-    const received = await receive(core, channel, update, trace)
+  async function inbound(channel: ChannelRow, told: InboundUpdate, trace: string): Promise<void> {
+    if (await isHistory(channel, told)) return
+    const update = await options.hiddenIds.revealed(channel, told)
+    const received = await receive(core, options.identities, channel, update, trace)
     if (received) media.received(received)
     const wish = update.message.kind === 'text' ? optOuts.wishOf(update.message.text) : null
-    if (wish) await optOuts.set(channel.tenantId, update.from, wish, trace)
+    const addresses = update.alias === null ? [update.from] : [update.from, update.alias]
+    if (wish) await optOuts.set(channel.tenantId, addresses, wish, trace)
   }
 
   /** What a session syncs at its first login happened before the number was ours: it is not news. */

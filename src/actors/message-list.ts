@@ -1,7 +1,7 @@
 /** Lists and figures of a tenant's messages, from the views. */
 import type { ListPage, MessageFilter, Metrics, MetricsWindow } from '../projections/port.ts'
 import { type Asker, type Core, now } from './core.ts'
-import { ERASED, maskAddress, type TrackingView } from './tracking.ts'
+import { shownAddress, type TrackingView } from './tracking.ts'
 
 export type ListedMessage = Omit<TrackingView, 'events'>
 /** As a client filters: `recipient` is an address, which only its blind index ever meets (decisions §3). */
@@ -32,9 +32,9 @@ export function createMessageList(core: Core): MessageList {
       await own.settled(asker.tenantId)
       const page = views.messages(asker.tenantId, await toFilter(asker, query), limit, cursor)
       const items: ListedMessage[] = []
-      for (const { tenantId, contactId, ...row } of page.items) {
-        const contact = await keyring.contact(tenantId, contactId)
-        items.push({ ...row, toAddress: contact ? maskAddress(contact.address) : ERASED })
+      for (const item of page.items) {
+        const { tenantId: _tenant, contactId: _contact, ...row } = item
+        items.push({ ...row, toAddress: await shownAddress(core, item) })
       }
       return { items, nextCursor: page.nextCursor }
     },

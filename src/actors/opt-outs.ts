@@ -1,17 +1,22 @@
-/** Contacts that want no more messages of a tenant: by keyword or through the platform. Kept as a keyed hash (decisions §4, erasure). */
-import type { ContactOptedIn, ContactOptedOut } from '../domain/record.ts'
+/**
+ * Persons who want no more messages of a tenant: by keyword or through the platform. Kept as keyed hashes, one for each
+ * address that is known of them (decisions §4, erasure; §7).
+ */
+import type { ContactOptedIn, ContactOptedOut, OptOutSource } from '../domain/record.ts'
+import { indexOfStream } from '../log/keys/contact-keys.ts'
 import { contactIndex } from '../log/keys/tenant-keys.ts'
 import { NO_STREAM } from '../log/port.ts'
 import { type Core, now, ownCommand, record } from './core.ts'
 
+export type Wish = { readonly out: boolean; readonly by: OptOutSource }
 export type OptOuts = {
   has(tenantId: string, address: string): Promise<boolean>
-  set(
-    tenantId: string,
-    address: string,
-    wish: { out: boolean; by: 'keyword' | 'platform' },
-    trace: string
-  ): Promise<void>
+  /** `addresses`: those named at once; all others that are known of the same person follow. */
+  set(tenantId: string, addresses: readonly string[], wish: Wish, trace: string | null): Promise<void>
+  /** Two addresses are about to be one person's: who has opted out under one has done so under both. */
+  join(tenantId: string, one: string, other: string): Promise<void>
+  /** The key streams of a person are about to go: an opt-out stands for each of the addresses from then on. */
+  keep(tenantId: string, streams: readonly string[]): Promise<void>
   /** What an inbound text asks for: exactly a keyword, apart from case and space around it. Null: nothing. */
   wishOf(text: string): { out: boolean; by: 'keyword' } | null
 }
@@ -20,29 +25,56 @@ export type OptOutWords = { readonly out: readonly string[]; readonly in: readon
 const CONFLICTS_MAX = 5
 
 export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
+  const { views, keyring } = core
+
   const indexOf = async (tenantId: string, address: string): Promise<string> =>
-    contactIndex(await core.keyring.tenant(tenantId), address)
+    contactIndex(await keyring.tenant(tenantId), address)
+
+  /** Indexes of every address of whoever goes by this one. */
+  async function indexesOf(tenantId: string, address: string): Promise<readonly string[]> {
+    const contact = await keyring.findContact(tenantId, address)
+    const known = contact ? views.identities(contact.id).streams.map(indexOfStream) : []
+    return [await indexOf(tenantId, address), ...known]
+  }
+
+  async function note(tenantId: string, index: string, { out, by }: Wish, trace: string | null): Promise<void> {
+    if (views.isOptedOut(tenantId, index) === out) return
+    const event: ContactOptedOut | ContactOptedIn = {
+      type: out ? 'ContactOptedOut' : 'ContactOptedIn',
+      at: now(core),
+      data: { tenantId, index, by }
+    }
+    const context = ownCommand(core, tenantId, 'callback', { trace })
+    let expected = NO_STREAM
+    for (let tries = 0; tries < CONFLICTS_MAX; tries++) {
+      const result = await record(core, `optout-${tenantId}.${index}`, expected, [event], context)
+      if (result.kind !== 'conflict') return
+      expected = result.revision
+    }
+  }
+
+  async function has(tenantId: string, address: string): Promise<boolean> {
+    return views.isOptedOut(tenantId, await indexOf(tenantId, address))
+  }
+
+  async function set(tenantId: string, addresses: readonly string[], wish: Wish, trace: string | null): Promise<void> {
+    await core.own.settled(tenantId)
+    const indexes = await Promise.all(addresses.map(address => indexesOf(tenantId, address)))
+    for (const index of new Set(indexes.flat())) await note(tenantId, index, wish, trace)
+  }
 
   return {
-    async has(tenantId, address) {
-      return core.views.isOptedOut(tenantId, await indexOf(tenantId, address))
+    has,
+    set,
+    async join(tenantId, one, other) {
+      const [isOut, isOtherOut] = await Promise.all([has(tenantId, one), has(tenantId, other)])
+      if (isOut === isOtherOut) return
+      await set(tenantId, [isOut ? other : one], { out: true, by: 'link' }, null)
     },
-    async set(tenantId, address, { out, by }, trace) {
-      const index = await indexOf(tenantId, address)
-      await core.own.settled(tenantId)
-      if (core.views.isOptedOut(tenantId, index) === out) return
-      const event: ContactOptedOut | ContactOptedIn = {
-        type: out ? 'ContactOptedOut' : 'ContactOptedIn',
-        at: now(core),
-        data: { tenantId, index, by }
-      }
-      const context = ownCommand(core, tenantId, 'callback', { trace })
-      let expected = NO_STREAM
-      for (let tries = 0; tries < CONFLICTS_MAX; tries++) {
-        const result = await record(core, `optout-${tenantId}.${index}`, expected, [event], context)
-        if (result.kind !== 'conflict') return
-        expected = result.revision
-      }
+    async keep(tenantId, streams) {
+      const indexes = streams.map(indexOfStream)
+      if (!indexes.some(index => views.isOptedOut(tenantId, index))) return
+      for (const index of indexes) await note(tenantId, index, { out: true, by: 'link' }, null)
     },
     wishOf(text) {
       const word = text.trim().toLowerCase()

@@ -46,10 +46,6 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
       }
   }
 
-  async function finishErasure({ subject, tenantId, stream }: TodoRow): Promise<void> {
-    if (tenantId !== null) await erasure.complete(subject, tenantId, stream === '' ? null : stream)
-  }
-
   function act(todo: TodoRow): Promise<void> {
     switch (todo.kind) {
       case 'finish_number':
@@ -63,7 +59,7 @@ export function createReactor({ core, numbers, pairing, destinations, erasure }:
       case 'fail_waiting':
         return failWaiting(todo.subject)
       case 'finish_erasure':
-        return finishErasure(todo)
+        return erasure.complete(todo.subject)
       case 'finish_destination':
         return destinations.finish(todo.stream, todo.subject)
     }

@@ -12,6 +12,7 @@ import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import type { ChannelRow, HeldReport, QueueRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
 import { type Core, findEvent, isPassing, now, ownCommand, record, seenEverything, unseal } from './core.ts'
+import type { Identities } from './identities.ts'
 
 export type StatusUpdate = Extract<Update, { kind: 'status' }>
 export type EchoUpdate = Extract<Update, { kind: 'echo' }>
@@ -33,26 +34,39 @@ const HELD_MAX_AGE_MS = 24 * 3_600_000
 /** Messages in doubt that an echo is compared with. */
 const ECHO_CANDIDATES_MAX = 64
 
-export function createReports(core: Core): Reports {
+export function createReports(core: Core, identities: Identities): Reports {
   const { views, aggregates, keyring } = core
 
   const indexOf = async (channel: ChannelRow, providerId: string): Promise<string> =>
     providerIdIndex(await keyring.tenant(channel.tenantId), channel.id, providerId)
 
-  /** False when there is no such message, or it is another number's. */
-  async function apply(channel: ChannelRow, messageId: string, report: Report, trace: string | null): Promise<boolean> {
+  /** Whose message it was told of; null when there is no such message, or it is another number's. */
+  async function apply(
+    channel: ChannelRow,
+    messageId: string,
+    report: Report,
+    trace: string | null
+  ): Promise<{ contactId: string | null } | null> {
     const context = ownCommand(core, channel.tenantId, 'callback', { trace })
     const command = { type: 'RecordReport', at: now(core), channelId: channel.id, report } as const
     const outcome = await aggregates.messages.ask(streamOf.message(messageId), command, context)
     if (!outcome.ok && isPassing(outcome.code)) throw new LogUnavailable(`report not recorded: ${outcome.code}`)
-    return outcome.ok || outcome.code !== 'resource_not_found'
+    if (outcome.ok) return { contactId: outcome.state.contactId }
+    return outcome.code === 'resource_not_found' ? null : { contactId: null }
+  }
+
+  /** The platform names the recipient in its own form, or in both that it knows. */
+  async function identify(channel: ChannelRow, contactId: string | null, update: StatusUpdate): Promise<void> {
+    const named = [update.address, update.alias].filter(address => address !== null)
+    const contact = contactId && named.length > 0 ? await keyring.contact(channel.tenantId, contactId) : null
+    if (contact) for (const address of named) await identities.seen(contact, address)
   }
 
   const toReport = (update: StatusUpdate, index: string): Report => {
     const address = update.address === null ? {} : { address: update.address }
-    const { status, code, providerCode, providerAt } = update
+    const { status, code, reactionCode, providerCode, providerAt } = update
     const secrets: ProviderSecrets = { providerId: update.providerId, ...address }
-    return { status, code, providerCode, providerAt, providerIdIndex: index, secrets }
+    return { status, code, reactionCode, providerCode, providerAt, providerIdIndex: index, secrets }
   }
 
   async function messageOf(channel: ChannelRow, index: string): Promise<string | null> {
@@ -69,9 +83,11 @@ export function createReports(core: Core): Reports {
     for (const channel of channels) {
       const index = await indexOf(channel, update.providerId)
       const report = toReport(update, index)
-      if (named !== null && (await apply(channel, named, report, trace))) return
+      const told = named === null ? null : await apply(channel, named, report, trace)
+      if (told) return identify(channel, told.contactId, update)
       const messageId = await messageOf(channel, index)
-      if (messageId !== null && (await apply(channel, messageId, report, trace))) return
+      const found = messageId === null ? null : await apply(channel, messageId, report, trace)
+      if (found) return identify(channel, found.contactId, update)
       if (named === null && views.hasInDoubt(channel.id)) return hold(channel, index, update, trace)
     }
   }
@@ -126,6 +142,8 @@ export function createReports(core: Core): Reports {
   const fromHeld = (held: HeldReport): Report => ({
     status: held.status,
     code: held.code ?? null,
+    // Only unofficial numbers hold reports, and they send no reactions.
+    reactionCode: null,
     providerCode: held.providerCode ?? null,
     providerAt: held.providerAt,
     providerIdIndex: held.providerIdIndex,
@@ -159,8 +177,9 @@ export function createReports(core: Core): Reports {
       const messageId = await echoed(channel, update)
       if (messageId === null) return
       const { providerId, address, providerAt } = update
-      const proof = { status: 'sent', code: null, providerCode: null, providerAt, providerIdIndex: index } as const
-      await apply(channel, messageId, { ...proof, secrets: { providerId, address } }, trace)
+      const proof = { status: 'sent', code: null, reactionCode: null, providerCode: null, providerAt } as const
+      const secrets: ProviderSecrets = { providerId, address }
+      await apply(channel, messageId, { ...proof, providerIdIndex: index, secrets }, trace)
     },
     async accepted(channelId, messageId, index, position) {
       const channel = views.channelById(channelId)

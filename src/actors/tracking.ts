@@ -1,13 +1,15 @@
 /** Tracking: what is known of one message, without its content (channel-service, Message). */
 import { isId } from '../domain/ids.ts'
+import type { Queued, QueuedSecrets } from '../domain/message-events.ts'
 import type { TrackingRow } from '../projections/port.ts'
-import { type Asker, type Core, ok, type Result, refuse, seenEverything } from './core.ts'
+import { streamOf } from './aggregates.ts'
+import { type Asker, type Core, findEvent, ok, type Result, refuse, seenEverything, unseal } from './core.ts'
 
 export type TrackingView = Omit<TrackingRow, 'tenantId' | 'contactId'> & { readonly toAddress: string }
 export type Tracking = { track(asker: Asker, messageId: string): Promise<Result<TrackingView>> }
 
 /** What stands in place of an address that was erased. */
-export const ERASED = '***'
+const ERASED = '***'
 
 export function createTracking(core: Core): Tracking {
   return {
@@ -15,9 +17,8 @@ export function createTracking(core: Core): Tracking {
       if (!isId('msg', messageId)) return refuse('resource_not_found')
       const row = await find(core, asker.tenantId, messageId)
       if (!row) return refuse('resource_not_found')
-      const contact = await core.keyring.contact(row.tenantId, row.contactId)
       const { tenantId: _tenant, contactId: _contact, events, ...view } = row
-      return ok({ ...view, toAddress: contact ? maskAddress(contact.address) : ERASED, events })
+      return ok({ ...view, toAddress: await shownAddress(core, row), events })
     }
   }
 }
@@ -30,6 +31,19 @@ async function find(core: Core, tenantId: string, messageId: string): Promise<Tr
   // It may be in the log and not in the view: another node's, or ours while the view is behind.
   await seenEverything(core)
   return core.views.tracking(tenantId, messageId)
+}
+
+/** Where the message was sent, masked. Of somebody with several addresses, only the message itself knows to which. */
+export async function shownAddress(
+  core: Core,
+  { id, tenantId, contactId }: Pick<TrackingRow, 'id' | 'tenantId' | 'contactId'>
+): Promise<string> {
+  const contact = await core.keyring.contact(tenantId, contactId)
+  if (!contact) return ERASED
+  if (core.views.identities(contactId).streams.length <= 1) return maskAddress(contact.address)
+  const queued = await findEvent<Queued>(core, streamOf.message(id), event => event.type === 'MessageQueued')
+  const secrets = queued && (await unseal<QueuedSecrets>(core, queued))
+  return secrets ? maskAddress(secrets.to) : ERASED
 }
 
 /** Country codes of one and two digits; all others have three (ITU-T E.164 assignments). */

@@ -114,12 +114,16 @@ export type Update =
       readonly status: 'sent' | 'delivered' | 'read' | 'failed'
       /** Our error code, only with `failed`. */
       readonly code: string | null
+      /** The same if the message was a reaction, where that makes a difference. */
+      readonly reactionCode: string | null
       readonly providerCode: string | null
       /** End of a platform restriction on new contacts that this failure reveals. */
       readonly restriction: { readonly until: string | null } | null
       readonly providerAt: string | null
       /** The recipient as the provider names it, when it does. */
       readonly address: string | null
+      /** The other identity of the recipient, when the body names both. */
+      readonly alias: string | null
     }
   | {
       /** An echo of a message that left this number (unofficial `message.any` with `fromMe`). `api`: sent through us. */
@@ -241,6 +245,8 @@ export type UnofficialConnector = {
   look(line: UnofficialLine): Promise<CallResult<SessionView>>
   /** The raw QR payload, null when none is offered now. */
   qr(line: UnofficialLine): Promise<CallResult<string | null>>
+  /** Digits of the number behind a hidden id (`<digits>@lid`), null when the session cannot tell. Soon over, and kept in mind. */
+  phoneOf(line: UnofficialLine, hiddenId: string): Promise<string | null>
   /** Stops the session, keeps the login. */
   stop(line: UnofficialLine): Promise<CallResult<null>>
   /** Stops, logs out and forgets the session. Idempotent. */

@@ -35,6 +35,8 @@ export type DispatchAnswer =
 export type Report = {
   readonly status: ReportStatus
   readonly code: string | null
+  /** In place of `code` when the message is a reaction; null: no difference. */
+  readonly reactionCode: string | null
   readonly providerCode: string | null
   readonly providerAt: string | null
   readonly providerIdIndex: string | null

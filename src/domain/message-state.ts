@@ -10,6 +10,7 @@ export type Message = {
   readonly tenantId: string
   readonly channelId: string
   readonly contactId: string
+  readonly contentKind: string
   readonly expiresAt: string | null
   readonly retryAt: string | null
   readonly timeoutAt: string | null
@@ -27,6 +28,7 @@ export const initial: Message = {
   tenantId: '',
   channelId: '',
   contactId: '',
+  contentKind: '',
   expiresAt: null,
   retryAt: null,
   timeoutAt: null,
@@ -49,8 +51,8 @@ export function evolve(message: Message, event: MessageEvent | MessageReceived):
     case 'MessageReceived':
       return message
     case 'MessageQueued': {
-      const { tenantId, channelId, contactId, expiresAt } = event.data
-      return { ...initial, state: 'queued', tenantId, channelId, contactId, expiresAt: expiresAt ?? null }
+      const { tenantId, channelId, contactId, contentKind, expiresAt = null } = event.data
+      return { ...initial, state: 'queued', tenantId, channelId, contactId, contentKind, expiresAt }
     }
     case 'MessageDispatchStarted':
       return { ...message, state: 'dispatching', attempts: event.data.attempt, retryAt: null }

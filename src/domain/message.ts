@@ -147,7 +147,14 @@ function recordAcceptance(
   return []
 }
 
-function recordReport(message: Message, at: string, report: Report): readonly MessageEvent[] | Rejection {
+/** The platform words some failures of a reaction like those of other messages, though it means the target (decisions §3). */
+function asReaction(message: Message, report: Report): Report {
+  const { reactionCode } = report
+  return message.contentKind === 'reaction' && reactionCode !== null ? { ...report, code: reactionCode } : report
+}
+
+function recordReport(message: Message, at: string, given: Report): readonly MessageEvent[] | Rejection {
+  const report = asReaction(message, given)
   if (message.state === 'queued') return reject('not_dispatched')
   if (message.reports.includes(reportKey(report))) return []
   const wronglyFailed = message.state === 'failed' && RECOVERABLE.has(message.failureCode ?? '')

@@ -46,6 +46,20 @@ export type ContactKeyCreated = Event<
   { readonly contactId: string; readonly tenantId: string; readonly index: string; readonly wrapped: string },
   { readonly address: string }
 >
+/**
+ * The same streams: from here on the address is that of a contact whose key stands in `keyStream`. The stream's first
+ * event when the address had no key of its own, else a later one; `former` is then the contact that it was until now.
+ */
+export type ContactLinked = Event<
+  'ContactLinked',
+  {
+    readonly contactId: string
+    readonly tenantId: string
+    readonly index: string
+    readonly keyStream: string
+    readonly former?: string
+  }
+>
 /** `keys-anchor`: the key that signs anchors, wrapped by the master key. */
 export type AnchorKeyCreated = Event<
   'AnchorKeyCreated',
@@ -70,22 +84,30 @@ export type DeliveriesSettled = Event<'DeliveriesSettled', { readonly outcomes: 
 /** `outcomes-<shard>-<yyyymmdd>`: dead deliveries, at most 256 of them, are to be tried again at once. */
 export type DeliveriesRetried = Event<'DeliveriesRetried', { readonly deliveryIds: readonly string[] }>
 
-/** `erasure-ct_…`: recorded before the contact's key stream is erased, so that a half-done erasure is completed later. */
-export type ContactErased = Event<'ContactErased', { readonly contactId: string; readonly tenantId: string }>
-/** `erasure-ct_…`: the contact's key, its waiting messages and its media are gone. */
+/**
+ * `erasure-ct_…`: recorded before any key stream is erased, so that a half-done erasure is completed later.
+ * `linked`: the contacts that go with it, as they are the same person.
+ */
+export type ContactErased = Event<
+  'ContactErased',
+  { readonly contactId: string; readonly tenantId: string; readonly linked?: readonly string[] }
+>
+/** `erasure-ct_…`: the key of the contact and of those linked with it, their waiting messages and media are gone. */
 export type ContactErasureCompleted = Event<
   'ContactErasureCompleted',
   { readonly contactId: string; readonly tenantId: string }
 >
 
+/** `link`: the same person has said so under another address. */
+export type OptOutSource = 'keyword' | 'platform' | 'link'
 /** `optout-tn_….<blind index>`: a keyed hash is all that is kept, so that the wish outlives an erasure. */
 export type ContactOptedOut = Event<
   'ContactOptedOut',
-  { readonly tenantId: string; readonly index: string; readonly by: 'keyword' | 'platform' }
+  { readonly tenantId: string; readonly index: string; readonly by: OptOutSource }
 >
 export type ContactOptedIn = Event<
   'ContactOptedIn',
-  { readonly tenantId: string; readonly index: string; readonly by: 'keyword' | 'platform' }
+  { readonly tenantId: string; readonly index: string; readonly by: OptOutSource }
 >
 
 /** Where a template's text comes from: the tenant itself, or the platform's list of a WABA. */

@@ -1,14 +1,12 @@
 /**
- * Who can read what. Tenant keys and contact keys live in key streams (`keys-…`); here they are created, found, cached and used.
+ * Who can read what. Tenant keys and contact keys live in key streams (`keys-…`); here they are found, cached and used.
  * No view or snapshot ever holds one; erasing a contact's key stream makes everything sealed under it unreadable.
  */
 import { LRUCache } from 'lru-cache'
-import type { Event } from '../domain/event.ts'
-import { derivedId, timeOrderedId } from '../domain/ids.ts'
-import type { ContactKeyCreated, TenantKeysCreated } from '../domain/record.ts'
-import { eventId } from './codec.ts'
-import { decrypt, encrypt, KEY_BYTES } from './encryption.ts'
-import { entropy } from './entropy.ts'
+import type { TenantKeysCreated } from '../domain/record.ts'
+import { decrypt, encrypt } from './encryption.ts'
+import { type Contact, createContactKeys, indexOfStream } from './keys/contact-keys.ts'
+import { appendKeyEvent, keyEventId } from './keys/key-event.ts'
 import type { MasterKey } from './keys/master-key.ts'
 import {
   contactIndex,
@@ -19,15 +17,7 @@ import {
   unwrapTenantKeys,
   wrapTenantKeys
 } from './keys/tenant-keys.ts'
-import { type EventLog, type Need, NO_STREAM, type RecordedEvent } from './port.ts'
-
-export type Contact = {
-  readonly id: string
-  readonly tenantId: string
-  readonly stream: string
-  readonly key: Buffer
-  readonly address: string
-}
+import { type EventLog, type Need, NO_STREAM } from './port.ts'
 
 export type Keyring = {
   /** Makes the tenant's keys; harmless when they exist. */
@@ -45,6 +35,12 @@ export type Keyring = {
   findContact(tenantId: string, address: string): Promise<Contact | null>
   /** By id; null when it was erased. */
   contact(tenantId: string, contactId: string): Promise<Contact | null>
+  /** True when memory says that the contact goes by this address; false: the log may know better. */
+  isKnownAs(contact: Contact, address: string): boolean
+  /** From now on the contact goes by this address too (decisions §7). Harmless when repeated. */
+  link(contact: Contact, address: string, at: string): Promise<Linked>
+  /** Drops what is cached of a contact: another node linked it with somebody. */
+  reread(contactId: string): void
   /** Drops what is cached of a contact (it was erased here or elsewhere). */
   forgetContact(contactId: string): void
   /** The event that must be in the log before anything sealed for this subject; undefined when it is there. */
@@ -53,6 +49,9 @@ export type Keyring = {
   seal(tenantId: string | null, subject: string, plain: unknown, context: string): Promise<string | null>
   open(tenantId: string | null, subject: string, sealed: string, context: string): Promise<unknown>
 }
+
+/** Whom both addresses stand for now; `position` of what was recorded, null when nothing was. */
+export type Linked = { readonly contact: Contact; readonly position: number | null }
 
 export type KeyringOptions = {
   readonly log: EventLog
@@ -63,36 +62,52 @@ export type KeyringOptions = {
 }
 
 const CACHED_CONTACTS = 50_000
-/** 26 characters of base32 take 130 bits. */
-const ID_BYTES = 17
 const CACHED_TENANTS = 5_000
-const UNSETTLED_MAX = 100_000
-/**
- * An erased stream reads like one that never was. So many generations of a contact without a trace mean that there is none.
- * A contact erased more often is still found where it matters: `ensureContact` appends, and learns it from the log.
- */
-const UNSEEN_GENERATIONS_MAX = 8
+
+/** `isLinked`: its key opens what was sealed under it, but its address is another contact's. */
+type Held = { readonly contact: Contact; readonly isLinked: boolean }
 
 export function createKeyring(options: KeyringOptions): Keyring {
   const { log, masters } = options
   const [master] = masters
   const tenants = new LRUCache<string, TenantKeys>({ max: CACHED_TENANTS })
   const max = options.cachedContacts ?? CACHED_CONTACTS
-  const byId = new LRUCache<string, Contact>({ max })
-  /** By `<tenant id>.<blind index>`: the newest generation only, whichever it is. */
-  const byIndex = new LRUCache<string, Contact>({ max })
-  /** A read that was under way when its contact was erased must not bring the key back. */
+  const byId = new LRUCache<string, Held>({ max })
+  /** By `<tenant id>.<blind index>`: the id of the contact that the address stands for. */
+  const byIndex = new LRUCache<string, string>({ max })
   const forgotten = new LRUCache<string, true>({ max })
-  /** By contact id: keys on their way to an ordered log, and those that did not get there. Far more than can be under way. */
-  const unsettled = new LRUCache<string, Need>({ max: UNSETTLED_MAX })
-  /** Two requests for the same new contact share one creation. */
-  const underway = new Map<string, Promise<Contact>>()
+  /** Counts links: what was read while one came may be out of date, and is not kept. */
+  let links = 0
+  const contactKeys = createContactKeys({
+    log,
+    isErased: contactId => forgotten.has(contactId),
+    onLost({ id, tenantId, stream }) {
+      const name = `${tenantId}.${indexOfStream(stream)}`
+      if (byIndex.get(name) === id) byIndex.delete(name)
+    }
+  })
+  const once = shared()
 
-  const remember = (contact: Contact): Contact => {
-    if (forgotten.has(contact.id)) return contact
-    byId.set(contact.id, contact)
-    byIndex.set(cacheName(contact), contact)
-    return contact
+  function heldAt(name: string): Contact | undefined {
+    const id = byIndex.get(name)
+    const held = id === undefined ? undefined : byId.get(id)
+    return held && !held.isLinked ? held.contact : undefined
+  }
+
+  function remember(name: string, contact: Contact): void {
+    if (forgotten.has(contact.id)) return
+    byId.set(contact.id, { contact, isLinked: false })
+    if (!contactKeys.isLost(contact.id)) byIndex.set(name, contact.id)
+  }
+
+  /** Whoever stands at the address, from memory or as `read` finds it. */
+  async function standing<T extends Contact | null>(name: string, read: () => Promise<T>): Promise<T | Contact> {
+    const held = heldAt(name)
+    if (held) return held
+    const seen = links
+    const found = await read()
+    if (found && seen === links) remember(name, found)
+    return found
   }
 
   /** Each `keys rewrap` erases the generation before its own, so the live one can be any. */
@@ -101,9 +116,9 @@ export function createKeyring(options: KeyringOptions): Keyring {
     if (held) return held
     let closed = false
     for (let generation = 1; generation <= GENERATIONS_MAX; generation++) {
-      const event = await first(tenantKeyStream(tenantId, generation))
-      if (!event) continue
-      const keys = unwrapTenantKeys(masters, dataOf<TenantKeysCreated>(event))
+      const stored = await tenantKeysAt(log, tenantKeyStream(tenantId, generation))
+      if (!stored) continue
+      const keys = unwrapTenantKeys(masters, stored)
       if (keys) {
         tenants.set(tenantId, keys)
         return keys
@@ -122,108 +137,51 @@ export function createKeyring(options: KeyringOptions): Keyring {
       data: { tenantId, generation: keys.generation, wrapped, masterKeyId: master.id }
     }
     const stream = tenantKeyStream(tenantId, keys.generation)
-    await append(log, stream, eventId(stream, entropy(10).toString('hex'), 0, at), event, tenantId)
+    await appendKeyEvent(log, stream, NO_STREAM, { id: keyEventId(at), event }, tenantId)
     return tenant(tenantId)
-  }
-
-  async function readContact(keys: TenantKeys, stream: string): Promise<Contact | null> {
-    const event = await first(stream)
-    if (!event) return null
-    const data = dataOf<ContactKeyCreated>(event)
-    if (forgotten.has(data.contactId)) return null
-    const key = decrypt(keys.encryption, data.wrapped, data.contactId)
-    if (!key) throw new Error(`the key of contact ${data.contactId} does not open`)
-    const sealed = (JSON.parse(event.body) as { sealed: string }).sealed
-    const plain = decrypt(key, sealed, event.id)
-    if (!plain) throw new Error(`the key stream of contact ${data.contactId} was altered`)
-    const { address } = JSON.parse(plain.toString()) as { address: string }
-    return remember({ id: data.contactId, tenantId: keys.tenantId, stream, key, address })
-  }
-
-  async function createContact(keys: TenantKeys, index: string, address: string, at: string): Promise<Contact> {
-    for (let generation = 1; generation <= GENERATIONS_MAX; generation++) {
-      const stream = contactStream(keys.tenantId, index, generation)
-      const standing = log.ordered?.standing(stream) ?? (log.numberOf(stream) === null ? 'unknown' : 'live')
-      if (standing === 'erased') continue
-      if (standing === 'live') {
-        const found = await readContact(keys, stream)
-        if (found) return found
-      }
-      const contact = newContact(keys, stream, address)
-      const event: ContactKeyCreated = {
-        type: 'ContactKeyCreated',
-        at,
-        data: {
-          contactId: contact.id,
-          tenantId: keys.tenantId,
-          index,
-          wrapped: encrypt(keys.encryption, contact.key, contact.id)
-        },
-        subject: contact.id,
-        sealed: { address }
-      }
-      const id = timeOrderedId('evt', Date.parse(at), entropy(10))
-      const appended = append(log, stream, id, event, keys.tenantId, contact.key)
-      if (standing === 'none') {
-        settleLater(contact, { stream, eventId: id }, appended)
-        return remember(contact)
-      }
-      const outcome = await appended
-      if (outcome === 'appended') return remember(contact)
-      if (outcome === 'conflict') {
-        const found = await readContact(keys, stream)
-        if (found) return found
-      }
-      // Deleted: that generation was erased, the contact starts anew with the next one.
-    }
-    throw new Error('a contact was erased more often than generations are kept')
-  }
-
-  /** Until the key is in the log, all that is sealed under it needs it, and for ever when it does not get there. */
-  function settleLater(contact: Contact, need: Need, appended: Promise<string>): void {
-    unsettled.set(contact.id, need)
-    const giveUp = (): void => {
-      if (byIndex.get(cacheName(contact)) === contact) byIndex.delete(cacheName(contact))
-    }
-    appended.then(outcome => (outcome === 'appended' ? unsettled.delete(contact.id) : giveUp()), giveUp)
   }
 
   async function ensureContact(tenantId: string, address: string, at: string): Promise<Contact> {
     const keys = tenants.get(tenantId) ?? (await tenant(tenantId))
     const index = contactIndex(keys, address)
     const name = `${tenantId}.${index}`
-    const held = byIndex.get(name)
-    if (held) return held
-    const running = underway.get(name)
-    if (running) return running
-    const creation = createContact(keys, index, address, at).finally(() => underway.delete(name))
-    underway.set(name, creation)
-    return creation
+    return heldAt(name) ?? once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at)))
   }
 
   async function findContact(tenantId: string, address: string): Promise<Contact | null> {
     const keys = await tenant(tenantId)
     const index = contactIndex(keys, address)
-    const held = byIndex.get(`${tenantId}.${index}`)
-    if (held) return held
-    let unseen = 0
-    for (let generation = 1; generation <= GENERATIONS_MAX && unseen < UNSEEN_GENERATIONS_MAX; generation++) {
-      const stream = contactStream(tenantId, index, generation)
-      const found = await readContact(keys, stream)
-      if (found) return found
-      unseen = log.numberOf(stream) === null ? unseen + 1 : 0
-    }
-    return null
+    return standing(`${tenantId}.${index}`, () => contactKeys.find(keys, index))
   }
 
   async function contact(tenantId: string, contactId: string): Promise<Contact | null> {
     const held = byId.get(contactId)
-    if (held) return held.tenantId === tenantId ? held : null
+    if (held) return held.contact.tenantId === tenantId ? held.contact : null
     const stream = await options.contactStream(contactId)
     if (stream === null) return null
     const keys = await tenant(tenantId)
-    const found = await readContact(keys, stream)
-    return found?.tenantId === tenantId ? found : null
+    const seen = links
+    const found = await contactKeys.own(keys, stream)
+    if (!found || forgotten.has(contactId)) return null
+    if (seen === links) byId.set(contactId, found)
+    return found.contact.tenantId === tenantId ? found.contact : null
+  }
+
+  async function link(known: Contact, address: string, at: string): Promise<Linked> {
+    const keys = await tenant(known.tenantId)
+    const index = contactIndex(keys, address)
+    const name = `${known.tenantId}.${index}`
+    if (heldAt(name)?.id === known.id) return { contact: known, position: null }
+    const linked = await contactKeys.link(keys, known, index, at)
+    if (!linked) return { contact: known, position: null }
+    if (linked.former !== null) reread(linked.former)
+    remember(name, linked.contact)
+    return linked
+  }
+
+  function reread(contactId: string): void {
+    links++
+    byId.delete(contactId)
   }
 
   async function keyOf(tenantId: string | null, subject: string): Promise<Buffer | null> {
@@ -239,17 +197,20 @@ export function createKeyring(options: KeyringOptions): Keyring {
     ensureContact,
     findContact,
     contact,
+    isKnownAs({ id, tenantId }, address) {
+      const keys = tenants.get(tenantId)
+      return keys !== undefined && heldAt(`${tenantId}.${contactIndex(keys, address)}`)?.id === id
+    },
+    link: (known, address, at) => once(`${known.id} ${address}`, () => link(known, address, at)),
+    reread,
     forgetContact(contactId) {
       forgotten.set(contactId, true)
-      const held = byId.get(contactId)
-      if (!held) return
       // The key is not overwritten: whoever holds it this moment would seal under zeros.
       byId.delete(contactId)
-      if (byIndex.get(cacheName(held))?.id === contactId) byIndex.delete(cacheName(held))
     },
-    needOf: subject => unsettled.get(subject),
+    needOf: contactKeys.needOf,
     async seal(tenantId, subject, plain, context) {
-      const key = byId.get(subject)?.key ?? (await keyOf(tenantId, subject))
+      const key = byId.get(subject)?.contact.key ?? (await keyOf(tenantId, subject))
       return key === null ? null : encrypt(key, JSON.stringify(plain), context)
     },
     async open(tenantId, subject, sealed, context) {
@@ -260,40 +221,22 @@ export function createKeyring(options: KeyringOptions): Keyring {
       return JSON.parse(plain.toString())
     }
   }
+}
 
-  async function first(stream: string): Promise<RecordedEvent | null> {
-    for await (const event of log.read(stream, { limit: 1 })) return event
-    return null
+async function tenantKeysAt(log: EventLog, stream: string): Promise<TenantKeysCreated['data'] | null> {
+  for await (const event of log.read(stream, { limit: 1 }))
+    return (JSON.parse(event.body) as { data: TenantKeysCreated['data'] }).data
+  return null
+}
+
+/** Requests for the same thing at the same time share one piece of work. */
+function shared(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
+  const underway = new Map<string, Promise<unknown>>()
+  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const running = underway.get(name)
+    if (running) return running as Promise<T>
+    const started = work().finally(() => underway.delete(name))
+    underway.set(name, started)
+    return started
   }
-}
-
-/** The key stream's name without `keys-` and the generation. */
-const cacheName = ({ stream }: Contact): string => stream.slice('keys-'.length, stream.lastIndexOf('.'))
-
-const contactStream = (tenantId: string, index: string, generation: number): string =>
-  `keys-${tenantId}.${index}.${generation}`
-
-function newContact(keys: TenantKeys, stream: string, address: string): Contact {
-  const id = derivedId('ct', entropy(ID_BYTES))
-  return { id, tenantId: keys.tenantId, stream, key: entropy(KEY_BYTES), address }
-}
-
-const dataOf = <E extends Event>(event: RecordedEvent): E['data'] =>
-  (JSON.parse(event.body) as { data: E['data'] }).data
-
-/** Key streams hold one event each and are written here alone, before anything that needs the key. */
-async function append(
-  log: EventLog,
-  stream: string,
-  id: string,
-  event: Event,
-  tenantId: string | null,
-  sealingKey?: Buffer
-): Promise<'appended' | 'conflict' | 'deleted'> {
-  const sealed = sealingKey ? { sealed: encrypt(sealingKey, JSON.stringify(event.sealed), id) } : {}
-  const body = JSON.stringify({ v: 1, data: event.data, ...sealed })
-  const meta = JSON.stringify({ tenant: tenantId, trace: null, cause: null, source: 'keyring', at: event.at })
-  const result = await log.append(stream, NO_STREAM, [{ id, type: event.type, body, meta }])
-  if (result.kind === 'invalid') throw new Error(`key stream refused: ${result.reason}`)
-  return result.kind
 }

@@ -8,6 +8,7 @@ import type {
   DeliveryRow,
   DestinationHealth,
   DestinationRow,
+  ErasureRow,
   HeldReport,
   KeyRow,
   ListPage,
@@ -53,7 +54,17 @@ export type Rows = {
 }
 
 /** Who wants to know that something changed: handed to the main thread after the page is committed. */
-export type Topic = 'dispatch' | 'outbox' | 'todo' | 'channel' | 'destination' | 'key' | 'contact' | 'held' | 'failure'
+export type Topic =
+  | 'dispatch'
+  | 'outbox'
+  | 'todo'
+  | 'channel'
+  | 'destination'
+  | 'key'
+  | 'contact'
+  | 'relinked'
+  | 'held'
+  | 'failure'
 export type Touch = (topic: Topic, id: string) => void
 
 /** Pure: same events, same rows, byte for byte. No clock, no randomness, no order of iteration that is not the log's. */
@@ -101,9 +112,9 @@ export type Views = {
   heldReports(channelId: string, providerIdIndex: string): readonly HeldReport[]
   /** Held reports that are not settled yet, oldest first: what a crash may have left to pair. */
   unsettledReports(limit: number): readonly HeldReport[]
-  /** The channel has received from the contact, or the provider accepted a message to it. */
+  /** The channel has received from the person, whichever contact it was then, or the provider accepted a message to it. */
   knows(channelId: string, contactId: string): boolean
-  /** When the channel last received from the contact (broker time). */
+  /** When the channel last received from the person (broker time). */
   lastInboundAt(channelId: string, contactId: string): string | null
   /** The tenant's contact of this blind index wants no more messages. */
   isOptedOut(tenantId: string, index: string): boolean
@@ -193,6 +204,12 @@ export type Views = {
 
   /** The key stream of a contact, null when it was erased or never known. */
   contactStream(contactId: string): string | null
+  /** The same person: all its contacts, this one among them, and the key streams of all its addresses. */
+  identities(contactId: string): { readonly contactIds: readonly string[]; readonly streams: readonly string[] }
+  /** What a recorded erasure takes, until it is completed; null: there is nothing left to do. */
+  erasure(contactId: string): ErasureRow | null
+  /** All that are not completed. */
+  unfinishedErasures(): readonly ErasureRow[]
   /** Attempts that still pair, or are paired and unfinished. */
   liveAttempts(): readonly string[]
   /** What is due in these shards, after a row of the page before. */

@@ -54,7 +54,7 @@ export type MessageFilter = {
   readonly from?: string
   readonly to?: string
   readonly state?: string
-  /** Null matches nothing: the address is of nobody we know. */
+  /** The person, whichever contact it was then. Null matches nothing: the address is of nobody we know. */
   readonly contactId?: string | null
   readonly channelId?: string
 }
@@ -190,14 +190,19 @@ export type TodoRow = {
     | 'finish_erasure'
   /**
    * Stream that holds what the work needs: the claim of a number, the attempt, the channel, the destination's tenant,
-   * the erased contact's key (empty when it is gone already).
+   * the contact's erasure.
    */
   readonly stream: string
   /** Whom the work is about: `ch_…`, `cxn_…`, `whd_…` or `ct_…`. */
   readonly subject: string
-  /** Known where the subject alone does not lead to it: `finish_erasure`. */
-  readonly tenantId: string | null
   readonly due: string
+}
+
+export type ErasureRow = {
+  readonly contactId: string
+  readonly tenantId: string
+  readonly contactIds: readonly string[]
+  readonly streams: readonly string[]
 }
 
 export type HeldReport = ReportHeld['data'] & {

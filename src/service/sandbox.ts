@@ -2,7 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { startOfficialSimulator } from '../connectors/sandbox/official/server.ts'
 import { startUnofficialSimulator } from '../connectors/sandbox/unofficial/server.ts'
-import type { Platforms } from './service.ts'
+import type { Platforms } from './platforms.ts'
 
 export type Sandbox = {
   readonly platforms: Omit<Platforms, 'publicUrl'>

@@ -9,7 +9,9 @@ import { createDestinations } from '../actors/destinations.ts'
 import { createDispatchGate } from '../actors/dispatch-gate.ts'
 import { createDispatcher } from '../actors/dispatcher.ts'
 import { createErasure } from '../actors/erasure.ts'
-import { createInstancePool, type PoolInstance } from '../actors/instance-pool.ts'
+import { createHiddenIds } from '../actors/hidden-ids.ts'
+import { createIdentities } from '../actors/identities.ts'
+import { createInstancePool, placeSessions } from '../actors/instance-pool.ts'
 import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
@@ -42,20 +44,9 @@ import type { Coordination } from '../coordination/port.ts'
 import type { ServiceDoors } from '../http/ports.ts'
 import { anchorWork } from './anchor-work.ts'
 import { messageDoors } from './message-doors.ts'
+import type { Platforms } from './platforms.ts'
 import type { Storage } from './storage.ts'
 import { version } from './version.ts'
-
-/** Where the platforms are: from the settings, or the sandbox. */
-export type Platforms = {
-  readonly officialBaseUrl: string
-  readonly appSecret: string | null
-  readonly verifyToken: string | null
-  readonly pool: readonly PoolInstance[]
-  /** Ranges that webhooks may reach although they are private: the sandbox's own machine. */
-  readonly reachableCidrs: readonly string[]
-  /** Address that platforms call back. */
-  readonly publicUrl: () => string
-}
 
 export type Service = {
   readonly doors: ServiceDoors
@@ -113,6 +104,7 @@ export function createService(
 
   views.onPage(({ touched }) => {
     for (const contactId of touched.contact ?? []) keyring.forgetContact(contactId)
+    for (const contactId of touched.relinked ?? []) keyring.reread(contactId)
     for (const channelId of touched.channel ?? []) aggregates.channels.refresh(streamOf.channel(channelId))
   })
 
@@ -133,7 +125,9 @@ export function createService(
     allowedBaseUrls: providers.allowedBaseUrls
   })
   const lines = createLines(core, pool.apiKey)
-  const reports = createReports(core)
+  const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
+  const identities = createIdentities(core, optOuts)
+  const reports = createReports(core, identities)
   const callbackRoot = providers.unofficial.webhookSecret
     ? Buffer.from(providers.unofficial.webhookSecret)
     : storage.master.derive('unofficial callbacks')
@@ -172,7 +166,6 @@ export function createService(
     pollMs: providers.unofficial.sessionPollMs,
     graceMs: providers.unofficial.sessionDownGraceMs
   })
-  const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
   const templates = createTemplates({ core, lines, official })
   const downloads = createMediaDownloads({ timeoutMs: providers.timeoutMs, bytesMax: MEDIA_BYTES_MAX })
   const media = createMedia({
@@ -187,6 +180,8 @@ export function createService(
     officialCallbacks: { verify: verifyHubSignature, parse: parseOfficialCallback },
     unofficialCallbacks: { verify: verifyUnofficialSignature, parse: parseUnofficialCallback },
     lines,
+    identities,
+    hiddenIds: createHiddenIds(core, lines, unofficial),
     reports,
     sessions: supervisor,
     optOuts,
@@ -199,6 +194,7 @@ export function createService(
   const dispatcher = createDispatcher({
     core,
     lines,
+    identities,
     gate: createDispatchGate(core, optOuts, messaging.enforce24hWindow),
     official,
     unofficial,
@@ -230,6 +226,7 @@ export function createService(
   const destinations = createDestinations(core, guard)
   const erasure = createErasure({
     core,
+    optOuts,
     cancelDeliveries: deliverer.cancelFor,
     removeMedia: media.remove
   })
@@ -260,17 +257,6 @@ export function createService(
     }
   }
 
-  async function placeSessions(): Promise<void> {
-    for (const attemptId of views.liveAttempts()) {
-      const { session } = await aggregates.attempts.read(streamOf.attempt(attemptId))
-      if (session) pool.occupy(attemptId, session.baseUrl)
-    }
-    for (const channelId of views.channelIds()) {
-      const { session } = await aggregates.channels.read(streamOf.channel(channelId))
-      if (session) pool.occupy(channelId, session.baseUrl)
-    }
-  }
-
   return {
     doors,
     keys,
@@ -283,7 +269,8 @@ export function createService(
         const trouble = storage.trouble()
         if (trouble) throw new Error(trouble)
       }
-      await placeSessions()
+      erasure.recall()
+      await placeSessions(core, pool)
       for (const worker of [dispatcher, deliverer, reactor]) shards.join(worker)
       if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty))
       await shards.start()

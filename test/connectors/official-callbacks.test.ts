@@ -13,10 +13,12 @@ t.test('7.2 Statuses', async t => {
     providerId: 'wamid.OUT',
     messageId: null,
     code: null,
+    reactionCode: null,
     providerCode: null,
     restriction: null,
     providerAt: AT,
-    address: '5511900000001'
+    address: '5511900000001',
+    alias: null
   }
   for (const [theirs, ours] of [
     ['sent', 'sent'],
@@ -36,14 +38,27 @@ t.test('7.2 Statuses', async t => {
     ...expected,
     status: 'failed',
     code: 'invalid_recipient',
+    reactionCode: 'invalid_recipient',
     providerCode: '131026'
   })
+  t.match(
+    status({ ...common, status: 'failed', errors: [{ code: 131009 }] }),
+    { code: 'provider_rejected', reactionCode: 'invalid_recipient' },
+    'of a reaction it is the target that is not valid'
+  )
   t.match(status({ ...common, status: 'failed', errors: [{ code: 130429 }] }), { code: 'provider_rejected' })
   t.match(status({ ...common, status: 'failed' }), { code: 'provider_rejected', providerCode: null })
   t.match(status({ ...common, status: 'warning' }), { kind: 'ignored' })
   t.match(status({ ...common, status: 'deleted' }), { kind: 'ignored' })
   t.match(status({ status: 'sent' }), { kind: 'ignored' }, 'without id')
-  t.match(status({ ...common, recipient_id: '', recipient_user_id: 'BR.1349', status: 'read' }), { address: 'BR.1349' })
+  t.match(status({ ...common, recipient_id: '', recipient_user_id: 'BR.1349', status: 'read' }), {
+    address: 'BR.1349',
+    alias: null
+  })
+  t.match(status({ ...common, recipient_user_id: 'BR.1349', status: 'read' }), {
+    address: '5511900000001',
+    alias: 'BR.1349'
+  })
 })
 
 t.test('7.3 Templates', async t => {

@@ -78,10 +78,12 @@ export const STATUS = {
   messageId: null,
   status: 'read',
   code: null,
+  reactionCode: null,
   providerCode: null,
   restriction: null,
   providerAt: '2025-12-29T09:20:00.123Z',
-  address: '5511900000001'
+  address: '5511900000001',
+  alias: null
 }
 
 export const CHAT = '5511900000001@c.us'

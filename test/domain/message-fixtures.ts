@@ -40,7 +40,16 @@ export const report = (second: number, status: ReportStatus, more: Partial<Repor
   type: 'RecordReport',
   at: at(second),
   channelId: CHANNEL,
-  report: { status, code: null, providerCode: null, providerAt: null, providerIdIndex: null, secrets: null, ...more }
+  report: {
+    status,
+    code: null,
+    reactionCode: null,
+    providerCode: null,
+    providerAt: null,
+    providerIdIndex: null,
+    secrets: null,
+    ...more
+  }
 })
 
 export const answers = {

@@ -38,6 +38,7 @@ const someAnswer: fc.Arbitrary<DispatchAnswer> = fc.constantFrom<DispatchAnswer>
 const someReport = fc.record({
   status: fc.constantFrom<ReportStatus>('sent', 'delivered', 'read', 'failed'),
   code: fc.constantFrom(null, 'provider_rejected', 'retries_exhausted'),
+  reactionCode: fc.constantFrom(null, 'invalid_recipient'),
   providerCode: fc.constantFrom(null, '131026'),
   providerAt: fc.constantFrom(null, at(1), at(2)),
   providerIdIndex: fc.constantFrom(null, INDEX),

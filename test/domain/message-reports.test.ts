@@ -9,6 +9,9 @@ type Rows = readonly Row<MessageCommand, MessageEvent>[]
 const { queued, proven, trouble, delivered, read, failed, noted } = happened
 const { dispatching, retrying, indeterminate, accepted, timedOut, exhausted } = histories
 const REPEATED = ['Renotify'] as const
+const reaction = accepted.map(event =>
+  event.type === 'MessageQueued' ? { ...event, data: { ...event.data, contentKind: 'reaction' } } : event
+)
 
 const inDoubt: Rows = [dispatching, retrying, indeterminate].flatMap(given => {
   const { state } = fold(message, given)
@@ -98,6 +101,18 @@ const reported: Rows = [
     line: 'sent → failed',
     given: accepted,
     when: report(5, 'failed'),
+    expect: [failed(5, byProvider('provider_rejected'))]
+  },
+  {
+    line: 'sent → failed: a reaction whose target the platform does not know',
+    given: reaction,
+    when: report(5, 'failed', { code: 'provider_rejected', reactionCode: 'invalid_recipient' }),
+    expect: [failed(5, byProvider('invalid_recipient'))]
+  },
+  {
+    line: 'sent → failed: no reaction, the same report',
+    given: accepted,
+    when: report(5, 'failed', { code: 'provider_rejected', reactionCode: 'invalid_recipient' }),
     expect: [failed(5, byProvider('provider_rejected'))]
   },
   { line: 'delivered → read', given: [...accepted, delivered(3)], when: report(5, 'read'), expect: [read(5)] },

@@ -51,6 +51,11 @@ await t.test('a day in which everything happens', async t => {
   await tenant.send(channel.id, { key: 'twice' })
   await tenant.send(channel.id, { key: 'twice' })
   const forgotten = someone()
+  const hi = { type: 'text', text: { body: 'Hi' } }
+  const { phoneNumberId } = channel
+  await official.inbound({ phoneNumberId, message: hi, from: null, fromUserId: 'BR.1' })
+  await official.inbound({ phoneNumberId, message: hi, from: forgotten, fromUserId: 'BR.1' })
+  await official.inbound({ phoneNumberId, message: hi, from: someone(), fromUserId: 'BR.2' })
   await tenant.reaches((await tenant.send(channel.id, { to: forgotten })).messageId, 'read')
   const erased = await tenant.ask<{ messages: number }>('POST', '/v1/erasure', { contact: forgotten })
   t.match(erased, { status: 200, body: { messages: 1 } })

@@ -1,9 +1,8 @@
 /** Erasure: afterwards nothing of the contact is in any byte under DATA_DIR, also when the process dies in the middle. */
-import { readdirSync, readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import t from 'tap'
 import { eventually } from '../support/eventually.ts'
 import { someone } from '../support/tenant.ts'
+import { tracesIn } from '../support/traces.ts'
 import { startWorld } from '../support/world.ts'
 
 const world = await startWorld(t)
@@ -13,24 +12,7 @@ const channel = await tenant.officialNumber(official)
 const paired = await tenant.unofficialNumber(unofficial, '5511955550006')
 const hooks = await tenant.receiver(t)
 
-/** Empty when the file has just been removed, as an erasure does. */
-function bytesOf(file: string): Buffer {
-  try {
-    return readFileSync(file)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return Buffer.alloc(0)
-    throw error
-  }
-}
-
-/** Files under DATA_DIR that hold one of the words, with the word. */
-function found(words: readonly string[]): readonly string[] {
-  const files = readdirSync(dataDir, { recursive: true, withFileTypes: true }).filter(entry => entry.isFile())
-  return files.flatMap(({ parentPath, name }) => {
-    const bytes = bytesOf(join(parentPath, name))
-    return words.filter(word => bytes.includes(word)).map(word => `${name}: ${word}`)
-  })
-}
+const found = (words: readonly string[]): readonly string[] => tracesIn(dataDir, words)
 
 let people = 0
 /** Somebody with traces of every kind: sent, received, failed, waiting, quoted; resolves with the words that must go. */

@@ -31,8 +31,10 @@ t.test('an erased contact has no key stream; what is left to do knows it until t
   const erased = await viewsOf(file, history)
   t.equal(erased.contactStream(CONTACT), null)
   t.same(erased.dueTodos(at(10), ALL_SHARDS, 10), [
-    { kind: 'finish_erasure', stream: KEY_STREAM, subject: CONTACT, due: at(10), tenantId: TENANT }
+    { kind: 'finish_erasure', stream: `erasure-${CONTACT}`, subject: CONTACT, due: at(10) }
   ])
+  const left = { contactId: CONTACT, tenantId: TENANT, contactIds: [CONTACT], streams: [KEY_STREAM] }
+  t.same(erased.erasure(CONTACT), left)
   t.same(erased.dueTodos(at(9), ALL_SHARDS, 10), [])
   t.equal(erased.nextTodoDue(ALL_SHARDS), at(10))
   t.equal(erased.messagesOf(TENANT, CONTACT), 1, 'counts stay')
@@ -41,6 +43,7 @@ t.test('an erased contact has no key stream; what is left to do knows it until t
   erasure(history, 'ContactErasureCompleted', 11)
   const done = await viewsOf(file, history)
   t.same(done.dueTodos(at(100), ALL_SHARDS, 10), [])
+  t.equal(done.erasure(CONTACT), null)
   t.equal(done.messagesOf(TENANT, CONTACT), 1)
   done.close()
   t.notOk(JSON.stringify(dump(file)).includes('blindindex'), 'nothing of the views leads to the key any more')
@@ -50,7 +53,8 @@ t.test('the erasure of a contact without a key has nothing but its tenant', asyn
   const history = createHistory()
   erasure(history, 'ContactErased', 10)
   const views = await viewsOf(join(t.testdir({}), 'views.db'), history)
-  t.match(views.dueTodos(at(10), ALL_SHARDS, 10), [{ stream: '', subject: CONTACT, tenantId: TENANT }])
+  t.match(views.dueTodos(at(10), ALL_SHARDS, 10), [{ subject: CONTACT }])
+  t.match(views.erasure(CONTACT), { tenantId: TENANT, contactIds: [CONTACT], streams: [] })
   views.close()
 })
 

@@ -154,6 +154,7 @@ function randomReport(random: Random, stream: string, now: string): Report {
   return {
     status: random.pick(['sent', 'delivered', 'read', 'failed']),
     code: null,
+    reactionCode: null,
     providerCode: null,
     providerAt: random.pick([null, now]),
     providerIdIndex: random.pick([null, `index of ${stream}`]),

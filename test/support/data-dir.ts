@@ -48,6 +48,16 @@ export function messagesInFlight(dataDir: string): readonly string[] {
   }
 }
 
+/** Names of the key streams that were not erased; also beside a running service. */
+export function keyStreams(dataDir: string): readonly string[] {
+  const db = openForReading(logFile(dataDir))
+  try {
+    return db.prepare<[], string>("SELECT name FROM streams WHERE name LIKE 'keys-tn%' AND erased = 0").pluck().all()
+  } finally {
+    db.close()
+  }
+}
+
 /** The log of a stopped service in a folder of its own, in one file and open for whatever the test does to it. */
 export function copyOfLog(dataDir: string, target: string): Database.Database {
   for (const suffix of ['', '-wal'])

@@ -111,17 +111,21 @@ function statusOf(item: unknown): Update {
   const callbackData = textOf(value.biz_opaque_callback_data)
   const providerCode = numberOf(objectOf(listOf(value.errors)[0]).code)
   const failed = status === 'failed'
+  const phone = textUpTo(value.recipient_id, ADDRESS_CHARS_MAX)
+  const userId = textUpTo(value.recipient_user_id, ADDRESS_CHARS_MAX)
   return {
     kind: 'status',
     providerId,
     // Another program on the same number may put data of its own there.
     messageId: callbackData?.startsWith('msg_') ? callbackData : null,
     status,
-    // Whether the failed message was a reaction is not told here; `failureCodeOf` serves whoever knows it.
+    // Whether the failed message was a reaction is not told here.
     code: failed ? failureCodeOf(providerCode ?? Number.NaN, false) : null,
+    reactionCode: failed ? failureCodeOf(providerCode ?? Number.NaN, true) : null,
     providerCode: failed && providerCode !== null ? String(providerCode) : null,
     restriction: null,
     providerAt: isoOfSeconds(value.timestamp),
-    address: textUpTo(value.recipient_id, ADDRESS_CHARS_MAX) ?? textUpTo(value.recipient_user_id, ADDRESS_CHARS_MAX)
+    address: phone ?? userId,
+    alias: phone === null ? null : userId
   }
 }

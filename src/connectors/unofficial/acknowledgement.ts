@@ -42,10 +42,12 @@ export function acknowledgementOf(payload: Loose, providerAt: string | null): Up
     messageId: null,
     status,
     code: status === 'failed' ? (restriction === null ? 'provider_rejected' : 'channel_restricted') : null,
+    reactionCode: null,
     providerCode: restriction === null ? null : RESTRICTED_CODE,
     restriction,
     providerAt,
-    address: chat === null ? null : addressOf(chat) || null
+    address: chat === null ? null : addressOf(chat) || null,
+    alias: null
   }
 }
 

@@ -1,4 +1,5 @@
 import type { Outbound, SendAnswer, UnofficialConnector, UnofficialLine } from '../port.ts'
+import { createHiddenIds } from './hidden-ids.ts'
 import { fullMessageId } from './identifiers.ts'
 import { createInstances } from './instances.ts'
 import { createRecipients } from './recipients.ts'
@@ -13,6 +14,7 @@ import { createSessions } from './sessions.ts'
 export function createUnofficialConnector(options: { timeoutMs: number }): UnofficialConnector {
   const instances = createInstances(options.timeoutMs)
   const recipients = createRecipients(instances)
+  const hiddenIds = createHiddenIds(instances)
   const sessions = createSessions(instances, options.timeoutMs)
 
   async function send(line: UnofficialLine, message: Outbound, signal: AbortSignal): Promise<SendAnswer> {
@@ -35,7 +37,7 @@ export function createUnofficialConnector(options: { timeoutMs: number }): Unoff
     return sendAnswerOf(exchange, message.to, chatId)
   }
 
-  return { send, ...sessions, close: () => instances.close() }
+  return { send, ...sessions, phoneOf: hiddenIds.phoneOf, close: () => instances.close() }
 }
 
 function refused(code: string): SendAnswer {

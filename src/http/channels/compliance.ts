@@ -18,7 +18,9 @@ export function compliance(app: App, { erasure, risks }: ServiceDoors): void {
   const erase = {
     tags,
     summary: "Erase a contact's data",
-    description: 'Repeating it is fine. A contact that nobody knows is answered alike, with zeros.',
+    description:
+      'Any address of the contact erases all of it: what was sent to or came from its other addresses goes too. ' +
+      'Repeating it is fine. A contact that nobody knows is answered alike, with zeros.',
     body: erasureBody,
     response: { 200: documented('The data is unreadable from now on.', erased), ...bodyFailures() }
   }

@@ -5,6 +5,7 @@ import type {
   ContactErased,
   ContactErasureCompleted,
   ContactKeyCreated,
+  ContactLinked,
   ContactOptedIn,
   ContactOptedOut,
   DeliveriesRetried,
@@ -27,6 +28,7 @@ type RecordEvent =
   | ReportSettled
   | TenantKeysCreated
   | ContactKeyCreated
+  | ContactLinked
   | AnchorKeyCreated
   | Event<'AnchorWritten', Anchor>
   | DeliveriesSettled
@@ -48,7 +50,11 @@ const contactKeyIndex = z
   .regex(/^[0-9a-hjkmnp-tv-z]{26}$/)
   .meta({ title: 'blind index, 26 characters' })
 
-const optOutData = z.strictObject({ tenantId: id('tn'), index: contactKeyIndex, by: z.enum(['keyword', 'platform']) })
+const optOutData = z.strictObject({
+  tenantId: id('tn'),
+  index: contactKeyIndex,
+  by: z.enum(['keyword', 'platform', 'link'])
+})
 
 const templateText = z.strictObject({
   body: z.string(),
@@ -135,6 +141,19 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
     sealed: z.strictObject({ address: text(300).describe("digits, or the platform's user id") }),
     key: 'contact'
   },
+  ContactLinked: {
+    stream: 'keys-tn_….<blind index>.<generation>',
+    by: 'keyring',
+    about:
+      'The address of this stream is one more of a contact whose key stands in another stream. The newest link counts.',
+    data: z.strictObject({
+      contactId: id('ct').describe('whose address it is from now on'),
+      tenantId: id('tn'),
+      index: contactKeyIndex,
+      keyStream: text(200).describe('where that key stands; once that stream is erased the link leads nowhere'),
+      former: id('ct').exactOptional().describe('whose address it was, when it had a key of its own')
+    })
+  },
   AnchorKeyCreated: {
     stream: 'keys-anchor',
     by: 'anchors',
@@ -177,13 +196,17 @@ export const recordDefinitions = definitionsOf<RecordEvent>()({
   ContactErased: {
     stream: 'erasure-ct_…',
     by: 'api',
-    about: "A contact is to be forgotten: recorded first, then the contact's key stream is erased.",
-    data: z.strictObject({ contactId: id('ct'), tenantId: id('tn') })
+    about: 'A contact is to be forgotten: recorded first, then the key streams are erased.',
+    data: z.strictObject({
+      contactId: id('ct'),
+      tenantId: id('tn'),
+      linked: z.array(id('ct')).min(1).exactOptional().describe('contacts linked with it, which go too')
+    })
   },
   ContactErasureCompleted: {
     stream: 'erasure-ct_…',
     by: 'api, reactor',
-    about: "The erased contact's key, waiting messages and media are gone.",
+    about: 'Keys, waiting messages and media of the erased contact, and of those linked with it, are gone.',
     data: z.strictObject({ contactId: id('ct'), tenantId: id('tn') })
   },
   ContactOptedOut: {

@@ -20,8 +20,16 @@ type Range = {
   readonly beforeNo: number
   readonly limit: number
 }
-type Parameters = Range & { readonly tenantNo: number; readonly channelNo: number; readonly contactNo: number }
-type Lead = 'contact' | 'channel' | 'tenant'
+/** `contactNos`: a JSON array, for `person`; `contactNo` is its first. */
+type Parties = {
+  readonly tenantNo: number
+  readonly channelNo: number
+  readonly contactNo: number
+  readonly contactNos: string
+}
+type Parameters = Range & Parties
+/** `person`: one that several contacts stand for, whose messages are merged. */
+type Lead = 'contact' | 'person' | 'channel' | 'tenant'
 /** What decides the text of the statement. */
 type Shape = { readonly lead: Lead; readonly state: number | null; readonly withChannel: boolean }
 type Columns = 'listed' | 'state'
@@ -50,9 +58,9 @@ export function messageListQueries(db: Database, numbers: Numbers): ListQueries 
     const state = filter.state === undefined ? null : messageStates.find(filter.state)
     const found = partiesOf(numbers, tenantId, filter)
     if (!found || (filter.state !== undefined && state === null)) return []
-    const lead = filter.contactId !== undefined ? 'contact' : filter.channelId !== undefined ? 'channel' : 'tenant'
+    const { lead, ...parties } = found
     const statement = statementFor(columns, { lead, state, withChannel: filter.channelId !== undefined })
-    return statement.all({ ...found, ...range })
+    return statement.all({ ...parties, ...range })
   }
 
   return {
@@ -88,11 +96,19 @@ function partiesOf(
   numbers: Numbers,
   tenantId: string,
   { channelId, contactId }: MessageFilter
-): Pick<Parameters, 'tenantNo' | 'channelNo' | 'contactNo'> | null {
+): (Parties & { readonly lead: Lead }) | null {
   const tenantNo = numbers.party(tenantId)
   const channelNo = channelId === undefined ? 0 : numbers.party(channelId)
-  const contactNo = contactId === undefined ? 0 : contactId === null ? null : numbers.contact(contactId)
-  return tenantNo === null || channelNo === null || contactNo === null ? null : { tenantNo, channelNo, contactNo }
+  if (tenantNo === null || channelNo === null) return null
+  if (contactId === undefined) {
+    const lead = channelId === undefined ? 'tenant' : 'channel'
+    return { lead, tenantNo, channelNo, contactNo: 0, contactNos: '[]' }
+  }
+  const found = contactId === null ? [] : numbers.person(contactId)
+  const [contactNo] = found
+  if (contactNo === undefined) return null
+  const lead = found.length === 1 ? 'contact' : 'person'
+  return { lead, tenantNo, channelNo, contactNo, contactNos: JSON.stringify(found) }
 }
 
 /** Parameters of the range; the place is compared in two steps, as an index serves the first one only so. */
@@ -108,9 +124,10 @@ function listSql(columns: Columns, shape: Shape): string {
 
 function placesSql({ lead, state, withChannel }: Shape): string {
   const select = 'SELECT createdAt, messageNo FROM messages INDEXED BY'
-  if (lead === 'contact') {
+  if (lead === 'contact' || lead === 'person') {
     const conditions = [
-      'contactNo = @contactNo',
+      // One contact's messages stand in the index as they are wanted; those of several have to be sorted.
+      lead === 'contact' ? 'contactNo = @contactNo' : 'contactNo IN (SELECT value FROM json_each(@contactNos))',
       IN_RANGE,
       'tenantNo = @tenantNo',
       ...(withChannel ? ['channelNo = @channelNo'] : []),

@@ -4,10 +4,10 @@ import type { TodoRow, Views } from '../port.ts'
 
 /** Waiting messages of deleted numbers are read from the queue's depths: the count there is the work. */
 const TODOS = `
-  SELECT kind, stream, subject, due, NULL AS tenantId, shard FROM todos
-  UNION ALL SELECT 'fail_waiting', 'channel-' || channelId, channelId, deletedAt, NULL, shard
+  SELECT kind, stream, subject, due, shard FROM todos
+  UNION ALL SELECT 'fail_waiting', 'channel-' || channelId, channelId, deletedAt, shard
     FROM queue_depths WHERE deletedAt IS NOT NULL AND waiting > 0
-  UNION ALL SELECT 'finish_erasure', stream, contactId, due, tenantId, shard FROM erasures`
+  UNION ALL SELECT 'finish_erasure', 'erasure-' || contactId, contactId, due, shard FROM erasures`
 
 /** Of the shards in a list of JSON. Other nodes' rows are passed over in the index, however many there are. */
 const OURS = 'shard IN (SELECT value FROM json_each(?))'
@@ -22,7 +22,7 @@ const START: { readonly due: string; readonly kind: string; readonly subject: st
 export function todoQueries(db: Database): Pick<Views, 'liveAttempts' | 'dueTodos' | 'nextTodoDue'> {
   const attempts = db.prepare<[], string>('SELECT attemptId FROM attempts ORDER BY position').pluck()
   const due = db.prepare<[string, string, string, string, string, number], TodoRow>(
-    `SELECT kind, stream, subject, due, tenantId FROM (${TODOS})
+    `SELECT kind, stream, subject, due FROM (${TODOS})
      WHERE ${OURS} AND due <= ? AND (due, kind, subject) > (?, ?, ?) ORDER BY due, kind, subject LIMIT ?`
   )
   const next = db.prepare<[string], string | null>(`SELECT min(due) FROM (${TODOS}) WHERE ${OURS}`).pluck()

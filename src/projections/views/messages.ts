@@ -10,6 +10,7 @@ import { messageStates } from './codes.ts'
 import {
   acquaintances,
   type ContactEvent,
+  contactGroups,
   contactNo,
   contacts,
   erasures,
@@ -31,12 +32,13 @@ type Handled = MessageEvent | MessageReceived | ContactEvent | LimitReleased
 
 export const messagesProjection: Projection = {
   name: 'messages',
-  version: 4,
+  version: 5,
   tables: [
     messages,
     received,
     providerIds,
     contacts,
+    contactGroups,
     acquaintances,
     erasures,
     messageHours,
@@ -58,6 +60,7 @@ export const messagesProjection: Projection = {
     'MessageReportNoted',
     'MessageReceived',
     'ContactKeyCreated',
+    'ContactLinked',
     'ContactErased',
     'ContactErasureCompleted',
     'ChannelLimitReleased'
@@ -70,6 +73,7 @@ export const messagesProjection: Projection = {
       case 'MessageQueued':
         return queue(event, rows)
       case 'ContactKeyCreated':
+      case 'ContactLinked':
       case 'ContactErased':
       case 'ContactErasureCompleted':
         return followContact(event, rows, touch)
