@@ -72,15 +72,11 @@ t.test('a claim leaves the channel to be finished, a deletion leaves the claim t
     return due
   }
   history.append('claim-number', [event('NumberClaimed', 1, { creation })])
-  t.same(await todos(), [
-    { kind: 'finish_number', subject: CHANNEL, stream: 'claim-number', due: at(1), tenantId: null }
-  ])
+  t.same(await todos(), [{ kind: 'finish_number', subject: CHANNEL, stream: 'claim-number', due: at(1) }])
   history.append(`channel-${CHANNEL}`, [event('ChannelConnected', 2, creation)])
   t.same(await todos(), [])
   history.append(`channel-${CHANNEL}`, [event('ChannelDeleted', 3, { source: 'admin' })])
-  t.same(await todos(), [
-    { kind: 'release_number', subject: CHANNEL, stream: 'claim-number', due: at(3), tenantId: null }
-  ])
+  t.same(await todos(), [{ kind: 'release_number', subject: CHANNEL, stream: 'claim-number', due: at(3) }])
   history.append('claim-number', [event('NumberReleased', 4, { channelId: CHANNEL })])
   t.same(await todos(), [])
 })
@@ -110,7 +106,7 @@ t.test('an attempt: live until it is over, expires, is finished once paired', as
   history.append(stream, [event('AttemptStarted', 1, data), event('AttemptQrOffered', 2)])
   t.same(await look(), { live: [ATTEMPT], next: at(600), due: [] })
   history.append(stream, [event('AttemptPaired', 3, { channelId: CHANNEL, number: '49' })])
-  const finish = { kind: 'finish_pairing', stream, subject: ATTEMPT, due: at(3), tenantId: null }
+  const finish = { kind: 'finish_pairing', stream, subject: ATTEMPT, due: at(3) }
   t.same(await look(), { live: [ATTEMPT], next: at(3), due: [finish] })
   history.append(stream, [event('AttemptConnected', 4, { channelId: CHANNEL, number: '49' })])
   t.same(await look(), { live: [], next: null, due: [] })

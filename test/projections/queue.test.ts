@@ -100,7 +100,7 @@ t.test('a deleted number leaves its waiting messages to fail, also those that co
   const history = createHistory()
   queue(history, 'waiting', 0)
   history.append(`channel-${CHANNEL}`, [{ type: 'ChannelDeleted', at: at(5), data: { source: 'admin' } }])
-  const todo = { kind: 'fail_waiting', stream: `channel-${CHANNEL}`, subject: CHANNEL, due: at(5), tenantId: null }
+  const todo = { kind: 'fail_waiting', stream: `channel-${CHANNEL}`, subject: CHANNEL, due: at(5) }
   const dir = t.testdir({})
 
   const waiting = await viewsOf(join(dir, 'views.db'), history)

@@ -19,6 +19,10 @@ export function destinations(app: App, { webhooks }: ServiceDoors): void {
   const create = {
     tags,
     summary: 'Add a destination',
+    description:
+      'Every event of the workspace from then on is posted there, signed. In `message.received`, `from` is the phone ' +
+      'number, or where that is hidden a user id or a hidden id, in the form that `to` takes; of a reaction, ' +
+      '`targetMessageId` is null when it is to a message that this service does not know.',
     body: createDestinationBody,
     response: {
       201: createdDestination,
