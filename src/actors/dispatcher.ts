@@ -135,15 +135,16 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     if (answer.kind === 'channel_trouble') await recordTrouble(channel, answer.code)
     if (answer.kind === 'refused' && answer.code === 'channel_restricted')
       await restrict(core, channel, { code: answer.providerCode ?? answer.code, until: null, source: 'dispatcher' })
-    if (answer.kind === 'sent' && answer.address !== null && answer.address !== to) await identify(row, answer.address)
+    if (answer.kind === 'sent' && answer.address !== null && answer.address !== to)
+      await identify(channel, row, answer.address)
     return { spent: true, position: await recordAnswer(row, attempt, answer) }
   }
 
   /** The platform knows the recipient in another form. Should it be lost here, the first report tells it again. */
-  async function identify(row: QueueRow, address: string): Promise<void> {
+  async function identify(channel: Channel, row: QueueRow, address: string): Promise<void> {
     try {
       const contact = await keyring.contact(row.tenantId, row.contactId)
-      if (contact) await options.identities.seen(contact, address)
+      if (contact) await options.identities.seen(channel, contact, address)
     } catch (error) {
       core.logger.warn({ err: error, messageId: row.messageId }, 'the form of an address could not be recorded')
     }

@@ -5,17 +5,25 @@ import type { OptOuts } from './opt-outs.ts'
 
 export type Identities = {
   /**
-   * The contact has been seen to go by this address too. Resolves with whom both stand for from now on. What is known
-   * already costs a look into memory. Throws LogUnavailable when the log cannot take it.
+   * The contact has been seen by this number to go by that address too. Resolves with whom both stand for from now on. What
+   * is known already costs a look into memory. Throws LogUnavailable when the log cannot take it.
    */
-  seen(contact: Contact, address: string): Promise<Contact>
+  seen(channel: { readonly number: string | null }, contact: Contact, address: string): Promise<Contact>
 }
 
+/** More than anybody has. Links are for ever, so that a platform's mistake must not make one person of everybody. */
+const ADDRESSES_MAX = 16
+
 export function createIdentities(core: Core, optOuts: Pick<OptOuts, 'join'>): Identities {
-  const { keyring, own } = core
+  const { keyring, views, own, logger } = core
   return {
-    async seen(contact, address) {
-      if (keyring.isKnownAs(contact, address)) return contact
+    async seen(channel, contact, address) {
+      // What names the number itself names its own side of a conversation, whatever field it came in.
+      if (address === channel.number || keyring.isKnownAs(contact, address)) return contact
+      if (views.identities(contact.id).streams.length >= ADDRESSES_MAX) {
+        logger.warn({ contactId: contact.id }, 'a contact has as many addresses as one can have: it gets no more')
+        return contact
+      }
       // First, so that no link is ever without it: whoever opted out must not be reached in a roundabout way.
       await optOuts.join(contact.tenantId, contact.address, address)
       const { contact: both, position } = await keyring.link(contact, address, now(core))

@@ -24,7 +24,7 @@ export async function receive(
   if (core.log.numberOf(stream) !== null) return null
   const at = now(core)
   const sender = await core.keyring.ensureContact(channel.tenantId, update.from, at)
-  const contact = update.alias === null ? sender : await identities.seen(sender, update.alias)
+  const contact = update.alias === null ? sender : await identities.seen(channel, sender, update.alias)
   const index = (providerId: string): string => providerIdIndex(keys, channel.id, providerId)
   const { message, quotedProviderId, profileName, providerAt } = update
   const event: MessageReceived = {

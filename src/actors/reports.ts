@@ -59,7 +59,7 @@ export function createReports(core: Core, identities: Identities): Reports {
   async function identify(channel: ChannelRow, contactId: string | null, update: StatusUpdate): Promise<void> {
     const named = [update.address, update.alias].filter(address => address !== null)
     const contact = contactId && named.length > 0 ? await keyring.contact(channel.tenantId, contactId) : null
-    if (contact) for (const address of named) await identities.seen(contact, address)
+    if (contact) for (const address of named) await identities.seen(channel, contact, address)
   }
 
   const toReport = (update: StatusUpdate, index: string): Report => {

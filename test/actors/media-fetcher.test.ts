@@ -75,7 +75,7 @@ async function rig(t: Scope) {
     const media = { media: 'image', mediaId: 'p', mimeType: 'image/png', filename: null, fileSize: null, path: '/x' }
     const received = await receive(
       core,
-      { seen: async contact => contact },
+      { seen: async (_channel, contact) => contact },
       channel,
       {
         kind: 'inbound',

@@ -116,6 +116,28 @@ t.test('official platform: a report that names both forms makes them one contact
   t.equal(await erase(user), 2)
 })
 
+t.test('a platform’s mistake does not make one person of everybody', async t => {
+  const phone = someone()
+  const users = Array.from({ length: 20 }, userId)
+  for (const user of users) await heard(phone, user)
+  const messageId = await sent(phone)
+  await tenant.reaches(messageId, 'read')
+  const named = await Promise.all(users.map(async user => (await listed(user)).length))
+  t.equal(named.indexOf(0), 15, 'sixteen addresses at most')
+  t.equal(named.lastIndexOf(1), 14)
+
+  const wamid = (await official.sends()).find(send => send.callbackData === messageId)?.wamid
+  const own = { id: wamid, status: 'delivered', timestamp: '1767000000', recipient_id: native.number }
+  const metadata = { display_phone_number: native.number, phone_number_id: native.phoneNumberId }
+  const value = { messaging_product: 'whatsapp', metadata, statuses: [own] }
+  const body = {
+    object: 'whatsapp_business_account',
+    entry: [{ id: WABA_ID, changes: [{ field: 'messages', value }] }]
+  }
+  t.equal((await official.callback(body)).status, 200)
+  t.same(await listed(native.number), [], 'the number itself is nobody’s other address')
+})
+
 t.test('two contacts that were known before turn out to be one', async t => {
   const [phone, user] = [someone(), userId()]
   await heard(phone, null)

@@ -77,7 +77,7 @@ function inboundOf(value: unknown, contacts: readonly Loose[]): Update {
     kind: 'inbound',
     providerId,
     from,
-    alias: userId === from ? null : userId,
+    alias: userId === from ? null : textUpTo(userId, ADDRESS_CHARS_MAX),
     profileName: textOf(objectOf(contact.profile).name),
     quotedProviderId: textOf(objectOf(value.context).id),
     message,

@@ -46,7 +46,8 @@ export function acknowledgementOf(payload: Loose, providerAt: string | null): Up
     providerCode: restriction === null ? null : RESTRICTED_CODE,
     restriction,
     providerAt,
-    address: chat === null ? null : addressOf(chat) || null,
+    // Only the id's own chat part is surely the recipient: `from` is this number itself on some engines.
+    address: ref.chat === null || chat === null ? null : addressOf(chat) || null,
     alias: null
   }
 }
