@@ -87,6 +87,8 @@ export function createKeyring(options: KeyringOptions): Keyring {
     }
   })
   const once = shared()
+  /** Addresses that are being given to a contact: nobody makes a contact of them meanwhile, whose key would be lost. */
+  const linking = new Map<string, Promise<void>>()
 
   function heldAt(name: string): Contact | undefined {
     const id = byIndex.get(name)
@@ -145,7 +147,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
     const keys = tenants.get(tenantId) ?? (await tenant(tenantId))
     const index = contactIndex(keys, address)
     const name = `${tenantId}.${index}`
-    return heldAt(name) ?? once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at)))
+    const held = heldAt(name)
+    if (held) return held
+    for (let busy = linking.get(name); busy; busy = linking.get(name)) await busy
+    return once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at)))
   }
 
   async function findContact(tenantId: string, address: string): Promise<Contact | null> {
@@ -168,11 +173,17 @@ export function createKeyring(options: KeyringOptions): Keyring {
   }
 
   async function link(known: Contact, address: string, at: string): Promise<Linked> {
-    const keys = await tenant(known.tenantId)
+    const keys = tenants.get(known.tenantId) ?? (await tenant(known.tenantId))
     const index = contactIndex(keys, address)
     const name = `${known.tenantId}.${index}`
     if (heldAt(name)?.id === known.id) return { contact: known, position: null }
-    const linked = await contactKeys.link(keys, known, index, at)
+    const work = contactKeys.link(keys, known, index, at)
+    const done = (): void => {
+      if (linking.get(name) === over) linking.delete(name)
+    }
+    const over: Promise<void> = work.then(done, done)
+    linking.set(name, over)
+    const linked = await work
     if (!linked) return { contact: known, position: null }
     if (linked.former !== null) reread(linked.former)
     remember(name, linked.contact)

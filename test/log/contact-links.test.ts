@@ -46,6 +46,12 @@ t.test('on an ordered log a contact is linked whose key is still on its way', as
   const [phone, user] = [ensure(keyring, PHONE), ensure(keyring, USER_ID)]
   const linked = await keyring.link(await phone, SHORT, at(1))
   t.ok(linked.position, 'the link is in the log')
+  const [later, sender] = await Promise.all([
+    keyring.link(await phone, '4915100000001', at(1)),
+    ensure(keyring, '4915100000001')
+  ])
+  t.equal(sender.id, later.contact.id, 'nobody makes a contact of the address meanwhile')
+  t.equal(keyring.needOf(sender.id), undefined)
   await keyring.link(await user, PHONE, at(1))
   for (const ring of [keyring, another()])
     for (const address of [PHONE, SHORT, USER_ID]) t.equal(await idOf(ring, address), linked.contact.id, address)
