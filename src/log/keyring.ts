@@ -66,7 +66,7 @@ const CACHED_CONTACTS = 50_000
 /** 26 characters of base32 take 130 bits. */
 const ID_BYTES = 17
 const CACHED_TENANTS = 5_000
-const UNSETTLED_MAX = 100_000
+const LOST_MAX = 50_000
 /**
  * An erased stream reads like one that never was. So many generations of a contact without a trace mean that there is none.
  * A contact erased more often is still found where it matters: `ensureContact` appends, and learns it from the log.
@@ -83,8 +83,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
   const byIndex = new LRUCache<string, Contact>({ max })
   /** A read that was under way when its contact was erased must not bring the key back. */
   const forgotten = new LRUCache<string, true>({ max })
-  /** By contact id: keys on their way to an ordered log, and those that did not get there. Far more than can be under way. */
-  const unsettled = new LRUCache<string, Need>({ max: UNSETTLED_MAX })
+  /** By contact id: keys on their way to an ordered log. */
+  const unsettled = new Map<string, Need>()
+  /** Those that did not get there. What was sealed under one is appended within moments, and then refused. */
+  const lost = new LRUCache<string, Need>({ max: LOST_MAX })
   /** Two requests for the same new contact share one creation. */
   const underway = new Map<string, Promise<Contact>>()
 
@@ -182,10 +184,16 @@ export function createKeyring(options: KeyringOptions): Keyring {
   /** Until the key is in the log, all that is sealed under it needs it, and for ever when it does not get there. */
   function settleLater(contact: Contact, need: Need, appended: Promise<string>): void {
     unsettled.set(contact.id, need)
-    const giveUp = (): void => {
+    const settled = (isThere: boolean): void => {
+      unsettled.delete(contact.id)
+      if (isThere) return
+      lost.set(contact.id, need)
       if (byIndex.get(cacheName(contact)) === contact) byIndex.delete(cacheName(contact))
     }
-    appended.then(outcome => (outcome === 'appended' ? unsettled.delete(contact.id) : giveUp()), giveUp)
+    appended.then(
+      outcome => settled(outcome === 'appended'),
+      () => settled(false)
+    )
   }
 
   async function ensureContact(tenantId: string, address: string, at: string): Promise<Contact> {
@@ -247,7 +255,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       byId.delete(contactId)
       if (byIndex.get(cacheName(held))?.id === contactId) byIndex.delete(cacheName(held))
     },
-    needOf: subject => unsettled.get(subject),
+    needOf: subject => unsettled.get(subject) ?? lost.get(subject),
     async seal(tenantId, subject, plain, context) {
       const key = byId.get(subject)?.key ?? (await keyOf(tenantId, subject))
       return key === null ? null : encrypt(key, JSON.stringify(plain), context)
