@@ -1,6 +1,7 @@
 /** The service, wired: storage below, actors and reactors on it, the doors that HTTP and the command line use. */
 import { randomBytes } from 'node:crypto'
 import { createAggregates, streamOf } from '../actors/aggregates.ts'
+import { createAttemptStart } from '../actors/attempt-start.ts'
 import { startBreaker } from '../actors/breaker.ts'
 import { systemClock } from '../actors/clock.ts'
 import { type Core, type Logger, newId } from '../actors/core.ts'
@@ -9,6 +10,7 @@ import { createDestinations } from '../actors/destinations.ts'
 import { createDispatchGate } from '../actors/dispatch-gate.ts'
 import { createDispatcher } from '../actors/dispatcher.ts'
 import { createErasure } from '../actors/erasure.ts'
+import { createHeldReports } from '../actors/held-reports.ts'
 import { createInstancePool, type PoolInstance } from '../actors/instance-pool.ts'
 import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
@@ -129,11 +131,12 @@ export function createService(
   })
   const pool = createInstancePool({
     instances: platforms.pool,
+    views,
     unofficial,
     allowedBaseUrls: providers.allowedBaseUrls
   })
   const lines = createLines(core, pool.apiKey)
-  const reports = createReports(core)
+  const heldReports = createHeldReports(core)
   const callbackRoot = providers.unofficial.webhookSecret
     ? Buffer.from(providers.unofficial.webhookSecret)
     : storage.master.derive('unofficial callbacks')
@@ -147,7 +150,6 @@ export function createService(
       const ended = async (): Promise<void> => {
         const line = await lines.of(await aggregates.channels.read(streamOf.channel(row.id)))
         if (line?.kind === 'unofficial') await (how === 'stop' ? unofficial.stop(line) : unofficial.erase(line))
-        if (how === 'erase') pool.release(row.id)
       }
       ended().catch(error => logger.warn({ err: error, channelId: row.id }, 'a session could not be ended'))
     }
@@ -157,7 +159,7 @@ export function createService(
     unofficial,
     numbers,
     pool,
-    ttlMs: messaging.attemptTtlMs,
+    start: createAttemptStart({ core, pool, ttlMs: messaging.attemptTtlMs }),
     ephemeral: coordination.ephemeral,
     callback: reference => ({
       url: `${platforms.publicUrl()}/webhooks/unofficial/${reference}`,
@@ -187,7 +189,7 @@ export function createService(
     officialCallbacks: { verify: verifyHubSignature, parse: parseOfficialCallback },
     unofficialCallbacks: { verify: verifyUnofficialSignature, parse: parseUnofficialCallback },
     lines,
-    reports,
+    reports: createReports(core),
     sessions: supervisor,
     optOuts,
     templates,
@@ -210,12 +212,7 @@ export function createService(
     concurrency: { official: messaging.concurrencyOfficial, unofficial: messaging.concurrencyUnofficial },
     bucket: channelId => coordination.bucket(channelId, messaging.rateLimitPerMinute),
     providerTimeoutMs: providers.timeoutMs,
-    random: Math.random,
-    onAccepted(channelId, messageId, index, position) {
-      reports
-        .accepted(channelId, messageId, index, position)
-        .catch(error => logger.warn({ err: error, messageId }, 'held reports wait for the next start'))
-    }
+    random: Math.random
   })
   const deliverer = createDeliverer({
     core,
@@ -260,17 +257,6 @@ export function createService(
     }
   }
 
-  async function placeSessions(): Promise<void> {
-    for (const attemptId of views.liveAttempts()) {
-      const { session } = await aggregates.attempts.read(streamOf.attempt(attemptId))
-      if (session) pool.occupy(attemptId, session.baseUrl)
-    }
-    for (const channelId of views.channelIds()) {
-      const { session } = await aggregates.channels.read(streamOf.channel(channelId))
-      if (session) pool.occupy(channelId, session.baseUrl)
-    }
-  }
-
   return {
     doors,
     keys,
@@ -283,11 +269,9 @@ export function createService(
         const trouble = storage.trouble()
         if (trouble) throw new Error(trouble)
       }
-      await placeSessions()
-      for (const worker of [dispatcher, deliverer, reactor]) shards.join(worker)
+      for (const worker of [dispatcher, deliverer, reactor, heldReports]) shards.join(worker)
       if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty))
       await shards.start()
-      await reports.recover()
       supervisor.start()
       templates.start()
       media.start()
@@ -298,7 +282,14 @@ export function createService(
       templates.stop()
       stopBreaker()
       await shards.leave()
-      await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop(), media.stop()])
+      await Promise.all([
+        supervisor.stop(),
+        reactor.stop(),
+        heldReports.stop(),
+        dispatcher.stop(),
+        deliverer.stop(),
+        media.stop()
+      ])
       await aggregates.stop()
       mailboxes.stop()
       await Promise.all([official.close(), unofficial.close(), downloads.close(), poster.close()])
