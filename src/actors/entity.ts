@@ -32,8 +32,6 @@ export type Entities<State, Command, E extends Event> = {
   read(stream: string): Promise<State>
   /** Another node, or another hand, has written: the next one to ask reads what was missed. */
   refresh(stream: string): void
-  /** Actors in memory. */
-  resident(): number
   /** Resolves when nothing is pending any more. */
   stop(): Promise<void>
 }
@@ -233,7 +231,6 @@ export function createEntities<State, Command, E extends Event>(
     refresh(stream) {
       if (entities.has(stream)) stale.add(stream)
     },
-    resident: () => entities.size,
     async stop() {
       if (pending > 0) await new Promise<void>(resolve => (whenIdle = resolve))
       stopSweep()
