@@ -41,9 +41,10 @@ export async function batch(bench: Bench): Promise<readonly Figure[]> {
       kind: 'batches',
       url,
       apiKey,
-      path: `${path}/batch`,
+      paths: [path],
+      contacts: null,
       batches: BATCHES,
-      clients: CLIENTS
+      connections: CLIENTS
     } satisfies LoadOrder)
   const ours: number[] = []
   const theirs: number[] = []

@@ -22,14 +22,7 @@ export type LoadOrder =
   /** At a rate that does not wait for answers. */
   | (Target & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
   /** Full batches, one after the other for each client. */
-  | {
-      readonly kind: 'batches'
-      readonly url: string
-      readonly apiKey: string
-      readonly path: string
-      readonly batches: number
-      readonly clients: number
-    }
+  | (Target & { readonly kind: 'batches'; readonly batches: number })
 
 export type BatchLoad = { readonly messages: number; readonly perSecond: number }
 export type ClosedLoad = { readonly perSecond: number; readonly p50: number; readonly p99: number }
@@ -43,14 +36,17 @@ export type OpenLoad = {
 /** Of a run: no key is used twice. */
 const RUN = `${process.pid}-${Date.now().toString(36)}`
 let sends = 0
+let turns = 0
+/** Batches that are made up before the clock runs. */
+const BATCHES_READY_MAX = 20
 
-function nextBody(contacts: number | null): string {
+function nextBody(contacts: number | null, text = TEXT): string {
   const number = sends++
   // A step that is prime to the count visits all recipients before it comes back to one.
   const recipient = contacts === null ? number : (number * 7919) % contacts
   return JSON.stringify({
     to: `55119${String(recipient).padStart(9, '0')}`,
-    content: { kind: 'text', text: TEXT },
+    content: { kind: 'text', text },
     idempotencyKey: `order-${RUN}-${number}`,
     metadata: { order: `${number}` }
   })
@@ -106,51 +102,35 @@ async function countedLoad(order: Extract<LoadOrder, { kind: 'count' }>): Promis
   return null
 }
 
-/** Items of the largest batch, and a text that fills its 512 KB. */
+/** Items of the largest batch; with the text below it has nearly the 512 KB that a batch may have. */
 const BATCH_ITEMS = 2_000
 const BATCH_TEXT = 'Your order is on its way and arrives tomorrow between nine and noon. Reply STOP to opt out of them.'
-const BATCH_BYTES_MAX = 512 * 1024
 
-function nextBatch(): string {
-  const text = BATCH_TEXT
-  const items = Array.from({ length: BATCH_ITEMS }, () => {
-    const number = sends++
-    const to = `55119${String(number).padStart(9, '0')}`
-    return {
-      to,
-      content: { kind: 'text', text },
-      idempotencyKey: `order-${RUN}-${number}`,
-      metadata: { order: `${number}` }
-    }
-  })
-  const body = JSON.stringify({ messages: items })
-  if (body.length > BATCH_BYTES_MAX) throw new Error(`a batch of ${body.length} bytes is too large`)
-  return body
-}
+const nextBatch = (contacts: number | null): string =>
+  `{"messages":[${Array.from({ length: BATCH_ITEMS }, () => nextBody(contacts, BATCH_TEXT)).join(',')}]}`
 
-async function batchLoad({
-  url,
-  apiKey,
-  path,
-  batches,
-  clients
-}: Extract<LoadOrder, { kind: 'batches' }>): Promise<BatchLoad> {
-  const bodies = Array.from({ length: batches }, nextBatch)
+async function batchLoad(order: Extract<LoadOrder, { kind: 'batches' }>): Promise<BatchLoad> {
+  const { batches, connections, contacts, paths, url, apiKey } = order
   const headers = ['authorization', `Bearer ${apiKey}`, 'content-type', 'application/json']
-  const began = performance.now()
-  await Promise.all(
-    Array.from({ length: clients }, async () => {
+  let spentMs = 0
+  for (let left = batches; left > 0; left -= BATCHES_READY_MAX) {
+    const bodies = Array.from({ length: Math.min(left, BATCHES_READY_MAX) }, () => nextBatch(contacts))
+    const began = performance.now()
+    const drive = async (): Promise<void> => {
       const client = new Client(url)
       for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) {
+        const path = `${paths[turns++ % paths.length]}/batch`
         const { status, body: answer } = await post(client, path, headers, body)
         if (status !== 202 || answer.includes('"error"'))
           throw new Error(`a batch was answered ${status}: ${answer.slice(0, 300)}`)
       }
       await client.close()
-    })
-  )
+    }
+    await Promise.all(Array.from({ length: connections }, drive))
+    spentMs += performance.now() - began
+  }
   const messages = batches * BATCH_ITEMS
-  return { messages, perSecond: messages / ((performance.now() - began) / 1000) }
+  return { messages, perSecond: messages / (spentMs / 1000) }
 }
 
 /** A send that finds no free connection waits for one, and its wait counts: the clock runs from the moment it was due. */

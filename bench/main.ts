@@ -10,6 +10,7 @@ import { parseArgs } from 'node:util'
 import { admission } from './admission.ts'
 import { batch } from './batch.ts'
 import { dispatch } from './dispatch.ts'
+import { list } from './list.ts'
 import { loop } from './loop.ts'
 import { type Figure, tableOf, writeInto } from './table.ts'
 import { log, views } from './views.ts'
@@ -30,6 +31,7 @@ const BENCHES: Readonly<Record<string, (bench: Bench) => Promise<readonly Figure
   batch,
   dispatch,
   loop,
+  list,
   log,
   views
 }

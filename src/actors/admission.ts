@@ -44,6 +44,25 @@ const ITEMS_AT_ONCE = 256
 /** A batch works this long, then lets single sends have their turn (architecture, rule 10). */
 const SLICE_MS = 5
 
+type Room = { enter(): Promise<void> | null; leave(): void }
+
+/** Room for so many at once: `enter` is waited for when there is none. One asks at a time. */
+function createRoom(places: number): Room {
+  let free = places
+  let wake: (() => void) | null = null
+  return {
+    enter() {
+      free--
+      return free >= 0 ? null : new Promise(resolve => (wake = resolve))
+    },
+    leave() {
+      free++
+      wake?.()
+      wake = null
+    }
+  }
+}
+
 export function createAdmission(core: Core): Admission {
   const { keyring, views, aggregates, own } = core
 
@@ -128,28 +147,28 @@ export function createAdmission(core: Core): Admission {
     const foreign = inputs.findIndex(({ to }) => isForeign(channel, to))
     if (foreign >= 0) return notAddressable(`messages[${foreign}].to`, `item ${foreign + 1}: `)
     /** Items of one recipient go one after the other, and so do two with the same key: their order is the client's. */
-    const tails = new Map<string, Promise<unknown>>()
-    const underway = new Set<Promise<unknown>>()
+    const ofRecipient = new Map<string, Promise<unknown>>()
+    const ofKey = new Map<string, Promise<unknown>>()
+    const room = createRoom(ITEMS_AT_ONCE)
     const results: Promise<Result<Accepted>>[] = []
     let sliceEnds = performance.now() + SLICE_MS
     for (const input of inputs) {
-      if (underway.size >= ITEMS_AT_ONCE) await Promise.race(underway)
+      const full = room.enter()
+      if (full) await full
       if (performance.now() >= sliceEnds) {
         await setImmediate()
         sliceEnds = performance.now() + SLICE_MS
       }
-      const before = [tails.get(`to ${input.to}`), tails.get(`key ${input.idempotencyKey}`)].filter(
-        tail => tail !== undefined
-      )
+      const earlier = ofRecipient.get(input.to)
+      const same = ofKey.get(input.idempotencyKey)
       const admitted =
-        before.length === 0
-          ? admit(asker, channel, input)
-          : Promise.all(before).then(() => admit(asker, channel, input))
+        earlier || same
+          ? Promise.all([earlier, same]).then(() => admit(asker, channel, input))
+          : admit(asker, channel, input)
       const result = admitted.catch(error => (isUnavailable(error) ? refuse('overloaded') : Promise.reject(error)))
-      const done: Promise<unknown> = result.finally(() => underway.delete(done)).catch(() => undefined)
-      underway.add(done)
-      tails.set(`to ${input.to}`, done)
-      tails.set(`key ${input.idempotencyKey}`, done)
+      const done = result.then(room.leave, room.leave)
+      ofRecipient.set(input.to, done)
+      ofKey.set(input.idempotencyKey, done)
       results.push(result)
     }
     return ok(await Promise.all(results))

@@ -17,7 +17,17 @@ export const systemClock: Clock = {
   }
 }
 
-export const iso = (milliseconds: number): string => new Date(milliseconds).toISOString()
+let lastMs = Number.NaN
+let lastIso = ''
+
+/** The last moment is remembered: what is done in one turn mostly bears the same. */
+export function iso(milliseconds: number): string {
+  if (milliseconds !== lastMs) {
+    lastIso = new Date(milliseconds).toISOString()
+    lastMs = milliseconds
+  }
+  return lastIso
+}
 
 /** Calls `work` when asked to, never twice at a time, and once more when asked while it runs. */
 export function coalesced(work: () => Promise<void>, onCrash: (error: unknown) => void): () => void {

@@ -33,8 +33,6 @@ export type DispatcherOptions = {
   readonly bucket: (channelId: string) => Bucket
   readonly providerTimeoutMs: number
   readonly random: () => number
-  /** Acceptance of a message whose reports may have come before it (unofficial numbers). */
-  readonly onAccepted: (channelId: string, messageId: string, providerIdIndex: string, position: number) => void
 }
 
 /** Opening settles what the holder before left in flight. */
@@ -167,8 +165,6 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
       aggregates.messages.ask(stream, { type: 'RecordAnswer', at: now(core), attempt, answer: recorded }, context)
     )
     if (!outcome.ok) return null
-    if (recorded.kind === 'sent' && outcome.position !== null)
-      options.onAccepted(row.channelId, row.messageId, recorded.providerIdIndex, outcome.position)
     return outcome.position
   }
 

@@ -32,8 +32,6 @@ export type Entities<State, Command, E extends Event> = {
   read(stream: string): Promise<State>
   /** Another node, or another hand, has written: the next one to ask reads what was missed. */
   refresh(stream: string): void
-  /** Actors in memory. */
-  resident(): number
   /** Resolves when nothing is pending any more. */
   stop(): Promise<void>
 }
@@ -57,6 +55,8 @@ const APPEND_ATTEMPTS = 5
 const PENDING_MAX = 20_000
 const IDLE_MS = 30_000
 const SWEEP_MS = 5_000
+/** Idle actors that leave in one turn of the event loop. */
+const SWEEP_SLICE = 200
 /** Idle actors kept; the least recently used leave first. */
 const RESIDENT_MAX = 20_000
 
@@ -170,7 +170,9 @@ export function createEntities<State, Command, E extends Event>(
     fresh: boolean
   ): Promise<Outcome<State, E>> {
     if (pending >= PENDING_MAX) return Promise.resolve({ ok: false, code: 'overloaded' })
-    const entity = entities.get(stream) ?? create(stream)
+    const known = entities.get(stream)
+    if (!known && entities.size >= RESIDENT_MAX) passivate(Number.POSITIVE_INFINITY, 2)
+    const entity = known ?? create(stream)
     use(stream, entity)
     entity.pending++
     pending++
@@ -189,19 +191,28 @@ export function createEntities<State, Command, E extends Event>(
     })
   }
 
-  /** Unreachable first, stopped second: a mailbox that can still be found would lose what it is told. */
-  function sweep(): void {
-    const idleSince = clock.now() - IDLE_MS
-    let excess = entities.size - RESIDENT_MAX
+  /**
+   * The least recently used of those that have been idle since then, at most so many of them, leave. Unreachable first,
+   * stopped second: a mailbox that can still be found would lose what it is told. Answers how many left.
+   */
+  function passivate(idleSince: number, most: number): number {
+    let left = 0
+    let seen = 0
     for (const [stream, entity] of entities) {
-      if (entity.usedAt > idleSince && excess <= 0) break
+      if (left === most || seen++ === 2 * most || entity.usedAt > idleSince) break
       if (entity.pending > 0) continue
       entities.delete(stream)
       stale.delete(stream)
       entity.mailbox.stop()
-      excess--
+      left++
     }
-    stopSweep = clock.after(SWEEP_MS, sweep)
+    return left
+  }
+
+  /** A slice at a time: thousands may have become idle together. */
+  function sweep(): void {
+    const isDone = passivate(clock.now() - IDLE_MS, SWEEP_SLICE) < SWEEP_SLICE
+    stopSweep = clock.after(isDone ? SWEEP_MS : 0, sweep)
   }
 
   return {
@@ -220,7 +231,6 @@ export function createEntities<State, Command, E extends Event>(
     refresh(stream) {
       if (entities.has(stream)) stale.add(stream)
     },
-    resident: () => entities.size,
     async stop() {
       if (pending > 0) await new Promise<void>(resolve => (whenIdle = resolve))
       stopSweep()

@@ -1,7 +1,10 @@
-/** Which instance hosts a new session: one of the pool with room, or the tenant's own. */
+/**
+ * Which instance hosts a new session: one of the pool with room, or the tenant's own. What is taken is counted from the
+ * log, through the views: the same on every node, and after every start.
+ */
 import type { Engine, UnofficialConnector } from '../connectors/port.ts'
-import { streamOf } from './aggregates.ts'
-import { type Core, ok, type Result, refuse } from './core.ts'
+import type { Views } from '../projections/port.ts'
+import { ok, type Result, refuse } from './core.ts'
 import type { AttemptInput } from './pairing.ts'
 
 export type PoolInstance = {
@@ -18,16 +21,18 @@ export type Place = {
   readonly failure: string | null
 }
 export type InstancePool = {
-  take(reference: string, input: AttemptInput): Promise<Result<Place>>
-  release(reference: string): void
-  /** The attempt's place is the channel's from now on. */
-  promote(attemptId: string, channelId: string): void
-  /** A session that an earlier process placed. */
-  occupy(reference: string, baseUrl: string): void
+  /** A place that is free as far as this node knows. */
+  find(input: AttemptInput): Promise<Result<Place>>
+  /**
+   * Whether a session that the log now places there is within the instance's capacity. Where several nodes gave the last
+   * place away, who comes first in the log has it; so the views must have passed the session's start.
+   */
+  holds(place: Place, session: string): boolean
   apiKey(baseUrl: string): string | null
 }
 export type PoolOptions = {
   readonly instances: readonly PoolInstance[]
+  readonly views: Pick<Views, 'sessionsOn' | 'sessionsBefore'>
   readonly unofficial: Pick<UnofficialConnector, 'probe'>
   /** PROVIDER_ALLOWED_BASE_URLS. */
   readonly allowedBaseUrls: readonly string[]
@@ -36,51 +41,34 @@ export type PoolOptions = {
 const bare = (url: string): string => url.replace(/\/+$/, '')
 
 export function createInstancePool(options: PoolOptions): InstancePool {
-  const placed = new Map<string, string>()
+  const { instances, views } = options
   const allowed = new Set(options.allowedBaseUrls.map(bare))
+  const hasRoom = ({ baseUrl, capacity }: PoolInstance): boolean => views.sessionsOn(baseUrl) < capacity
 
-  const used = (baseUrl: string): number => [...placed.values()].filter(url => url === baseUrl).length
-  const hasRoom = (instance: PoolInstance): boolean => used(instance.baseUrl) < instance.capacity
-
-  async function own(reference: string, credentials: NonNullable<AttemptInput['credentials']>): Promise<Result<Place>> {
+  async function own(credentials: NonNullable<AttemptInput['credentials']>): Promise<Result<Place>> {
     const baseUrl = bare(credentials.baseUrl)
     if (!allowed.has(baseUrl)) return refuse('outbound_address_blocked')
     const probed = await options.unofficial.probe({ baseUrl, apiKey: credentials.apiKey ?? null })
-    placed.set(reference, baseUrl)
     if (probed.kind === 'ok') return ok({ baseUrl, engine: probed.value.engine, own: true, failure: null })
     const failure = probed.kind === 'unavailable' ? 'instance_unreachable' : probed.code
     return ok({ baseUrl, engine: 'unknown', own: true, failure })
   }
 
   return {
-    async take(reference, input) {
-      if (input.credentials) return own(reference, input.credentials)
-      const free = options.instances.filter(hasRoom)
+    async find(input) {
+      if (input.credentials) return own(input.credentials)
+      const free = instances.filter(hasRoom)
       const chosen = free.find(instance => instance.engine === input.preferredEngine) ?? free[0]
       if (!chosen) return refuse('no_unofficial_instance_available')
-      placed.set(reference, chosen.baseUrl)
       return ok({ baseUrl: chosen.baseUrl, engine: chosen.engine, own: false, failure: null })
     },
-    release: reference => void placed.delete(reference),
-    promote(attemptId, channelId) {
-      const baseUrl = placed.get(attemptId)
-      if (baseUrl === undefined) return
-      placed.delete(attemptId)
-      placed.set(channelId, baseUrl)
+    holds({ baseUrl, own }, session) {
+      if (own) return true
+      const instance = instances.find(one => one.baseUrl === baseUrl)
+      const before = views.sessionsBefore(session)
+      // An attempt that is over already holds no place.
+      return instance !== undefined && (before === null || before < instance.capacity)
     },
-    occupy: (reference, baseUrl) => void placed.set(reference, baseUrl),
-    apiKey: baseUrl => options.instances.find(instance => instance.baseUrl === baseUrl)?.apiKey ?? null
-  }
-}
-
-/** Sessions that earlier processes placed, of attempts and numbers. */
-export async function placeSessions({ views, aggregates }: Core, pool: InstancePool): Promise<void> {
-  for (const attemptId of views.liveAttempts()) {
-    const { session } = await aggregates.attempts.read(streamOf.attempt(attemptId))
-    if (session) pool.occupy(attemptId, session.baseUrl)
-  }
-  for (const channelId of views.channelIds()) {
-    const { session } = await aggregates.channels.read(streamOf.channel(channelId))
-    if (session) pool.occupy(channelId, session.baseUrl)
+    apiKey: baseUrl => instances.find(instance => instance.baseUrl === baseUrl)?.apiKey ?? null
   }
 }

@@ -112,7 +112,7 @@ export function createKeys(core: Core): Keys {
       return { tenantId: row.tenantId, keyId: row.id, permissions: row.permissions }
     },
     async create(asker, input) {
-      const wanted = input.permissions ?? DEFAULT_PERMISSIONS.filter(name => asker.permissions.includes(name))
+      const wanted = input.permissions ?? DEFAULT_PERMISSIONS
       // A key can only grant permissions that it has itself (decisions §2).
       if (wanted.some(permission => !asker.permissions.includes(permission))) return refuse('forbidden')
       return add(asker, input, wanted, 'api')

@@ -13,7 +13,7 @@ import {
 } from '../domain/attempt.ts'
 import { riskName } from '../domain/tenant.ts'
 import { streamOf } from './aggregates.ts'
-import { iso } from './clock.ts'
+import type { AttemptStart } from './attempt-start.ts'
 import {
   type Asker,
   askedBy,
@@ -62,8 +62,8 @@ export type PairingOptions = {
   readonly core: Core
   readonly unofficial: UnofficialConnector
   readonly numbers: Pick<Numbers, 'claim'>
-  readonly pool: InstancePool
-  readonly ttlMs: number
+  readonly pool: Pick<InstancePool, 'apiKey'>
+  readonly start: AttemptStart
   readonly ephemeral: Ephemeral
   readonly callback: (reference: string) => { url: string; key: string }
 }
@@ -72,8 +72,8 @@ export type PairingOptions = {
 const QR_FRESH_MS = 12_000
 
 export function createPairing(options: PairingOptions): Pairing {
-  const { core, unofficial, numbers, pool, ephemeral } = options
-  const { aggregates, clock } = core
+  const { core, unofficial, numbers, pool, start, ephemeral } = options
+  const { aggregates } = core
   const qrOf = (attemptId: string): string => `qr:${attemptId}`
 
   const ask = (attempt: Attempt, command: AttemptCommand) =>
@@ -127,10 +127,9 @@ export function createPairing(options: PairingOptions): Pairing {
     await end(attempt)
   }
 
-  /** Frees the place and forgets the session, best effort. */
+  /** Forgets the session, best effort. */
   async function end(attempt: Attempt): Promise<void> {
     await ephemeral.delete(qrOf(attempt.id))
-    pool.release(attempt.id)
     const line = await lineOf(attempt)
     if (line) await unofficial.erase(line)
   }
@@ -196,7 +195,6 @@ export function createPairing(options: PairingOptions): Pairing {
     const claimed = await numbers.claim({ tenantId, trace: newId('tr', core) }, creation, apiKey)
     if (claimed.ok) {
       await ephemeral.delete(qrOf(attemptId))
-      pool.promote(attemptId, channelId)
       const outcome = await ask(attempt, { type: 'Complete', at: now(core) })
       if (outcome.ok && outcome.position !== null) core.own.configured(tenantId, outcome.position)
     } else if (claimed.code === 'number_in_use') await fail(attempt, 'number_in_use')
@@ -213,38 +211,12 @@ export function createPairing(options: PairingOptions): Pairing {
     apiKeyOf,
     async start(asker, input) {
       if (!(await acceptsRisk(asker, input))) return refuse('risk_acceptance_required')
-      const attemptId = newId('cxn', core)
-      const instance = await pool.take(attemptId, input)
-      if (!instance.ok) return instance
-      const { baseUrl, engine, own, failure } = instance.value
-      const at = now(core)
-      const secrets: AttemptSecrets = {
-        ...(input.credentials?.apiKey === undefined ? {} : { instanceApiKey: input.credentials.apiKey }),
-        ...(input.declaredNumber === undefined ? {} : { declaredNumber: input.declaredNumber })
-      }
-      const started = await aggregates.attempts.ask(
-        streamOf.attempt(attemptId),
-        {
-          type: 'Start',
-          at,
-          attemptId,
-          tenantId: asker.tenantId,
-          label: input.label ?? null,
-          session: { name: attemptId, baseUrl, engine, own },
-          expiresAt: iso(clock.now() + options.ttlMs),
-          termsVersion: RISK_TERMS,
-          secrets: Object.keys(secrets).length > 0 ? secrets : null
-        },
-        askedBy(asker),
-        { fresh: true }
-      )
-      if (!started.ok) {
-        pool.release(attemptId)
-        return refuse(started.code)
-      }
-      const work = failure === null ? begin(attemptId) : fail(started.state, failure)
-      work.catch(error => core.logger.warn({ err: error, attemptId }, 'attempt could not begin'))
-      return ok({ attemptId, state: 'connecting', qr: null })
+      const started = await start(asker, input, RISK_TERMS)
+      if (!started.ok) return started
+      const { attempt, failure } = started.value
+      const work = failure === null ? begin(attempt.id) : fail(attempt, failure)
+      work.catch(error => core.logger.warn({ err: error, attemptId: attempt.id }, 'attempt could not begin'))
+      return ok({ attemptId: attempt.id, state: 'connecting', qr: null })
     },
     async poll(asker, attemptId) {
       const attempt = await mine(asker, attemptId)

@@ -10,6 +10,7 @@ import { keysProjection } from './views/keys.ts'
 import { messagesProjection } from './views/messages.ts'
 import { optOutsProjection } from './views/opt-outs.ts'
 import { outboxProjection } from './views/outbox.ts'
+import { placesProjection } from './views/places.ts'
 import { templatesProjection } from './views/templates.ts'
 import { todoProjection } from './views/todo.ts'
 
@@ -23,6 +24,7 @@ export const projections: readonly Projection[] = [
   destinationsProjection,
   attemptsProjection,
   heldReportsProjection,
+  placesProjection,
   todoProjection,
   optOutsProjection,
   templatesProjection

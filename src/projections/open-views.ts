@@ -11,6 +11,7 @@ import { messageQueries } from './queries/messages.ts'
 import { metricsQueries } from './queries/metrics.ts'
 import { createNumbers } from './queries/numbers.ts'
 import { outboxQueries } from './queries/outbox.ts'
+import { placeQueries } from './queries/places.ts'
 import { queueQueries } from './queries/queue.ts'
 import { templateQueries } from './queries/templates.ts'
 import { todoQueries } from './queries/todos.ts'
@@ -66,6 +67,7 @@ export function openViews({ file, messageNoOf, onClose }: OpenViewsOptions): Ope
     ...outboxQueries(db, numbers),
     deliveries: deliveryListQuery(db),
     ...todoQueries(db),
+    ...placeQueries(db),
     status: () => readCheckpoints(db),
     close() {
       caughtUp.close()

@@ -110,8 +110,10 @@ export type Views = {
   /** The channel has a message in flight or in doubt: an unknown report may be its own. */
   hasInDoubt(channelId: string): boolean
   heldReports(channelId: string, providerIdIndex: string): readonly HeldReport[]
-  /** Held reports that are not settled yet, oldest first: what a crash may have left to pair. */
-  unsettledReports(limit: number): readonly HeldReport[]
+  /** Channels with held reports that are not settled: what a crash may have left to pair. */
+  channelsWithHeldReports(): readonly string[]
+  /** Those of a channel that were held since then, newest first. */
+  unsettledReports(channelId: string, since: string, limit: number): readonly HeldReport[]
   /** The channel has received from the person, whichever contact it was then, or the provider accepted a message to it. */
   knows(channelId: string, contactId: string): boolean
   /** When the channel last received from the person (broker time). */
@@ -212,6 +214,10 @@ export type Views = {
   unfinishedErasures(): readonly ErasureRow[]
   /** Attempts that still pair, or are paired and unfinished. */
   liveAttempts(): readonly string[]
+  /** Sessions that an instance hosts: of attempts that are not over and of numbers that are not deleted. */
+  sessionsOn(baseUrl: string): number
+  /** How many of its instance's live sessions were placed before this one; null when it is not placed any more. */
+  sessionsBefore(session: string): number | null
   /** What is due in these shards, after a row of the page before. */
   dueTodos(now: string, shards: readonly number[], limit: number, after?: TodoRow): readonly TodoRow[]
   /** When the next thing is due in these shards, past or not; null: nothing is left to do there. */

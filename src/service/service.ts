@@ -1,6 +1,7 @@
 /** The service, wired: storage below, actors and reactors on it, the doors that HTTP and the command line use. */
 import { randomBytes } from 'node:crypto'
 import { createAggregates, streamOf } from '../actors/aggregates.ts'
+import { createAttemptStart } from '../actors/attempt-start.ts'
 import { startBreaker } from '../actors/breaker.ts'
 import { systemClock } from '../actors/clock.ts'
 import { type Core, type Logger, newId } from '../actors/core.ts'
@@ -9,9 +10,10 @@ import { createDestinations } from '../actors/destinations.ts'
 import { createDispatchGate } from '../actors/dispatch-gate.ts'
 import { createDispatcher } from '../actors/dispatcher.ts'
 import { createErasure } from '../actors/erasure.ts'
+import { createHeldReports } from '../actors/held-reports.ts'
 import { createHiddenIds } from '../actors/hidden-ids.ts'
 import { createIdentities } from '../actors/identities.ts'
-import { createInstancePool, placeSessions } from '../actors/instance-pool.ts'
+import { createInstancePool } from '../actors/instance-pool.ts'
 import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
@@ -121,13 +123,14 @@ export function createService(
   })
   const pool = createInstancePool({
     instances: platforms.pool,
+    views,
     unofficial,
     allowedBaseUrls: providers.allowedBaseUrls
   })
   const lines = createLines(core, pool.apiKey)
+  const heldReports = createHeldReports(core)
   const optOuts = createOptOuts(core, { out: messaging.optOutKeywords, in: messaging.optInKeywords })
   const identities = createIdentities(core, optOuts)
-  const reports = createReports(core, identities)
   const callbackRoot = providers.unofficial.webhookSecret
     ? Buffer.from(providers.unofficial.webhookSecret)
     : storage.master.derive('unofficial callbacks')
@@ -141,7 +144,6 @@ export function createService(
       const ended = async (): Promise<void> => {
         const line = await lines.of(await aggregates.channels.read(streamOf.channel(row.id)))
         if (line?.kind === 'unofficial') await (how === 'stop' ? unofficial.stop(line) : unofficial.erase(line))
-        if (how === 'erase') pool.release(row.id)
       }
       ended().catch(error => logger.warn({ err: error, channelId: row.id }, 'a session could not be ended'))
     }
@@ -151,7 +153,7 @@ export function createService(
     unofficial,
     numbers,
     pool,
-    ttlMs: messaging.attemptTtlMs,
+    start: createAttemptStart({ core, pool, ttlMs: messaging.attemptTtlMs }),
     ephemeral: coordination.ephemeral,
     callback: reference => ({
       url: `${platforms.publicUrl()}/webhooks/unofficial/${reference}`,
@@ -182,7 +184,7 @@ export function createService(
     lines,
     identities,
     hiddenIds: createHiddenIds(core, lines, unofficial),
-    reports,
+    reports: createReports(core, identities),
     sessions: supervisor,
     optOuts,
     templates,
@@ -206,12 +208,7 @@ export function createService(
     concurrency: { official: messaging.concurrencyOfficial, unofficial: messaging.concurrencyUnofficial },
     bucket: channelId => coordination.bucket(channelId, messaging.rateLimitPerMinute),
     providerTimeoutMs: providers.timeoutMs,
-    random: Math.random,
-    onAccepted(channelId, messageId, index, position) {
-      reports
-        .accepted(channelId, messageId, index, position)
-        .catch(error => logger.warn({ err: error, messageId }, 'held reports wait for the next start'))
-    }
+    random: Math.random
   })
   const deliverer = createDeliverer({
     core,
@@ -270,11 +267,9 @@ export function createService(
         if (trouble) throw new Error(trouble)
       }
       erasure.recall()
-      await placeSessions(core, pool)
-      for (const worker of [dispatcher, deliverer, reactor]) shards.join(worker)
+      for (const worker of [dispatcher, deliverer, reactor, heldReports]) shards.join(worker)
       if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty))
       await shards.start()
-      await reports.recover()
       supervisor.start()
       templates.start()
       media.start()
@@ -285,7 +280,14 @@ export function createService(
       templates.stop()
       stopBreaker()
       await shards.leave()
-      await Promise.all([supervisor.stop(), reactor.stop(), dispatcher.stop(), deliverer.stop(), media.stop()])
+      await Promise.all([
+        supervisor.stop(),
+        reactor.stop(),
+        heldReports.stop(),
+        dispatcher.stop(),
+        deliverer.stop(),
+        media.stop()
+      ])
       await aggregates.stop()
       mailboxes.stop()
       await Promise.all([official.close(), unofficial.close(), downloads.close(), poster.close()])

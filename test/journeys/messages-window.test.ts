@@ -1,5 +1,6 @@
 /** Quarantine and the enforced 24-hour window: rules that only a deployment's settings switch on. */
 import t from 'tap'
+import { WABA_ID } from '../support/platforms.ts'
 import { type Channel, someone } from '../support/tenant.ts'
 import { startWorld } from '../support/world.ts'
 
@@ -7,6 +8,12 @@ const world = await startWorld(t, { settings: { QUARANTINE_HOURS: '0.002', ENFOR
 const { official, unofficial } = world
 const tenant = await world.tenant('acme')
 const hooks = await tenant.receiver(t)
+await official.control('POST', 'templates', {
+  wabaId: WABA_ID,
+  name: 'reminder',
+  language: 'en',
+  components: [{ type: 'BODY', text: 'See you tomorrow.' }]
+})
 type Quarantined = Channel & { quarantine: { active: boolean; until: string } }
 
 t.test('quarantine: 409 after the first connection, over by itself at its end', async t => {
@@ -34,6 +41,8 @@ t.test('quarantine: 409 after the first connection, over by itself at its end', 
   t.match(await tenant.reaches(cold.messageId, 'failed'), { lastError: 'outside_24h_window', attempts: 0 })
   t.same(await hooks.told(cold.messageId, 1), ['failed'])
   await tenant.reaches((await tenant.send(channel.id, { to: from })).messageId, 'read')
+  const template = { kind: 'template', name: 'reminder', language: 'en' }
+  await tenant.reaches((await tenant.send(channel.id, { content: template })).messageId, 'read')
 })
 
 t.test('quarantine and window: of an unofficial number only the quarantine', async t => {

@@ -4,6 +4,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { askService } from '../../src/cli/ask-service.ts'
 import type { OfficialSimulatorOptions } from '../../src/connectors/sandbox/official/server.ts'
+import type { UnofficialSimulatorOptions } from '../../src/connectors/sandbox/unofficial/server.ts'
 import { type RedisServer, startRedis } from '../coordination/redis-server.ts'
 import { freePort } from '../support/http.ts'
 import { temporaryDirectory } from '../support/log.ts'
@@ -22,6 +23,9 @@ export type ClusterOptions = {
   readonly nodes: number
   readonly settings?: Readonly<Record<string, string>>
   readonly official?: Partial<OfficialSimulatorOptions>
+  readonly unofficial?: Partial<UnofficialSimulatorOptions>
+  /** Sessions that the pool's one instance holds. */
+  readonly capacity?: number
   /** Every node on a Redis of its own: none knows of the others' leases. */
   readonly separateRedis?: boolean
 }
@@ -47,8 +51,9 @@ export async function startCluster(t: Scope, options: ClusterOptions) {
   const ports: number[] = []
   const balancer = await startBalancer(t, ports)
   const official = await startOfficial(t, balancer.url, options.official)
-  const unofficial = await startUnofficial(t)
-  const instance = { baseUrl: unofficial.url, apiKey: INSTANCE_KEY, engine: 'noweb', capacity: 20 }
+  const unofficial = await startUnofficial(t, options.unofficial)
+  const engine = (options.unofficial?.engine ?? 'NOWEB').toLowerCase()
+  const instance = { baseUrl: unofficial.url, apiKey: INSTANCE_KEY, engine, capacity: options.capacity ?? 20 }
   const shared = {
     ...SETTINGS,
     EVENTSTORE_URL: log.url,

@@ -99,7 +99,7 @@ t.test('an attempt: live until it is over, expires, is finished once paired', as
     attemptId: ATTEMPT,
     tenantId: TENANT,
     label: null,
-    session: {},
+    session: { name: ATTEMPT, baseUrl: 'http://instance', engine: 'noweb', own: false },
     expiresAt: at(600),
     termsVersion: 'v1'
   }

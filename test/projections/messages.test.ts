@@ -156,8 +156,14 @@ t.test('reports are held until they are settled', async t => {
   t.match(views.heldReports(CHANNEL, 'p1'), [{ status: 'delivered', at: at(3), providerAt: at(2) }])
   t.same(views.heldReports(CHANNEL, 'p1').length, 1)
   t.same(
-    views.unsettledReports(10).map(report => report.providerIdIndex),
-    ['p2', 'p1']
+    views.unsettledReports(CHANNEL, at(0), 10).map(report => report.providerIdIndex),
+    ['p1', 'p2']
   )
+  t.same(
+    views.unsettledReports(CHANNEL, at(3), 10).map(report => report.providerIdIndex),
+    ['p1'],
+    'old ones have had their time'
+  )
+  t.same(views.channelsWithHeldReports(), [CHANNEL])
   views.close()
 })

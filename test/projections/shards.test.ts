@@ -35,7 +35,7 @@ function startAttempt(history: History, attemptId: string, due: number): void {
     attemptId,
     tenantId: TENANT,
     label: null,
-    session: null,
+    session: { name: attemptId, baseUrl: 'http://instance', engine: 'noweb', own: false },
     expiresAt: at(due),
     termsVersion: 'v1'
   }

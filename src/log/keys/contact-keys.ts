@@ -61,14 +61,15 @@ const UNSEEN_GENERATIONS_MAX = 8
 /** Others may link the same contacts at the same time; each of them gets it done in a few turns. */
 const CONFLICTS_MAX = 10
 
-type Unsettled = { readonly need: Need; readonly settled: Promise<unknown>; readonly isLost: boolean }
+type Unsettled = { readonly need: Need; readonly settled: Promise<unknown> }
 
-/** Far more than can be under way. */
-const UNSETTLED_MAX = 100_000
+const LOST_MAX = 50_000
 
 export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions): ContactKeys {
-  /** By contact id: keys on their way to an ordered log, and those that did not get there. */
-  const unsettled = new LRUCache<string, Unsettled>({ max: UNSETTLED_MAX })
+  /** By contact id: keys on their way to an ordered log. */
+  const unsettled = new Map<string, Unsettled>()
+  /** Those that did not get there. What was sealed under one is appended within moments, and then refused. */
+  const lost = new LRUCache<string, Need>({ max: LOST_MAX })
 
   type Stream = {
     readonly first: RecordedEvent
@@ -141,15 +142,17 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
 
   /** Until the key is in the log, all that is sealed under it needs it, and for ever when it does not get there. */
   function settleLater(contact: Contact, need: Need, appended: Promise<KeyAppend>): void {
-    const giveUp = (): void => {
-      unsettled.set(contact.id, { need, settled, isLost: true })
+    const settle = (isThere: boolean): void => {
+      unsettled.delete(contact.id)
+      if (isThere) return
+      lost.set(contact.id, need)
       onLost(contact)
     }
     const settled = appended.then(
-      ({ kind }) => (kind === 'appended' ? void unsettled.delete(contact.id) : giveUp()),
-      giveUp
+      ({ kind }) => settle(kind === 'appended'),
+      () => settle(false)
     )
-    unsettled.set(contact.id, { need, settled, isLost: false })
+    unsettled.set(contact.id, { need, settled })
   }
 
   async function find(keys: TenantKeys, index: string): Promise<Contact | null> {
@@ -219,8 +222,8 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     find,
     ensure,
     link,
-    needOf: contactId => unsettled.get(contactId)?.need,
-    isLost: contactId => unsettled.get(contactId)?.isLost === true
+    needOf: contactId => unsettled.get(contactId)?.need ?? lost.get(contactId),
+    isLost: contactId => lost.has(contactId)
   }
 }
 

@@ -71,7 +71,7 @@ export function createReader(db: Database): Reader {
   }
 
   function numberOf(name: string): number | null {
-    const known = numbers.get(name)
+    const known = firsts.get(name)?.streamNo ?? numbers.get(name)
     if (known !== undefined) return known
     const found = findStream(name)
     if (!found || found.erased) return null
@@ -127,7 +127,6 @@ export function createReader(db: Database): Reader {
     numberOf,
     standing,
     remember(first) {
-      numbers.set(first.stream, first.streamNo)
       if (!isKeyStream(first.stream)) firsts.set(first.stream, first)
     },
     forget(name) {

@@ -16,7 +16,7 @@ const HELD_MAX = 1_000
 type Match = { readonly id: string | null; readonly channelNo: number; readonly providerIdIndex: string | null }
 type MessageQueries = Pick<
   Views,
-  'tracking' | 'messageByProviderId' | 'heldReports' | 'unsettledReports' | 'failuresSince'
+  'tracking' | 'messageByProviderId' | 'heldReports' | 'channelsWithHeldReports' | 'unsettledReports' | 'failuresSince'
 >
 
 export function messageQueries(
@@ -29,9 +29,10 @@ export function messageQueries(
     `SELECT id, at, providerAt, data FROM held_reports
      WHERE channelId = ? AND providerIdIndex = ? ORDER BY position LIMIT ?`
   )
-  const unsettled = db.prepare<[number], StoredHeldReport>(
-    'SELECT id, at, providerAt, data FROM held_reports ORDER BY position LIMIT ?'
+  const unsettled = db.prepare<[string, string, number], StoredHeldReport>(
+    'SELECT id, at, providerAt, data FROM held_reports WHERE channelId = ? AND at >= ? ORDER BY position DESC LIMIT ?'
   )
+  const withHeld = db.prepare<[], string>('SELECT DISTINCT channelId FROM held_reports').pluck()
   const failures = db
     .prepare<[number, number], number>(
       `SELECT count(*) FROM failure_heads h JOIN provider_failures f ON f.channelNo = h.channelNo
@@ -49,7 +50,8 @@ export function messageQueries(
       return row.tenantId === tenantId ? { ...row, events: parseTimeline(events) } : null
     },
     messageByProviderId: providerIdFinder(db, numbers),
-    unsettledReports: limit => unsettled.all(limit).map(heldReport),
+    channelsWithHeldReports: () => withHeld.all(),
+    unsettledReports: (channelId, since, limit) => unsettled.all(channelId, since, limit).map(heldReport),
     heldReports: (channelId, providerIdIndex) => held.all(channelId, providerIdIndex, HELD_MAX).map(heldReport),
     failuresSince(channelId, since) {
       const channelNo = numbers.party(channelId)
