@@ -44,13 +44,11 @@ export async function openFoundEvents(place: Place): Promise<VerifySource> {
   return openEventStoreVerifySource({ url, streamPrefix })
 }
 
-/** `fills`: the numbers of streams that are met are kept in DATA_DIR, which the caller has locked. */
+/** `fills`: the numbers of streams that are met are kept in DATA_DIR, which the caller has locked; else it is left alone. */
 export async function openViewedLog(place: Place, { fills }: { readonly fills: boolean }): Promise<ViewedLog> {
   if (place.eventStoreUrl === null) return embeddedViewedLog(place.dataDir)
-  const numbersFile = join(place.dataDir, 'numbers.db')
-  const isKept = fills || existsSync(numbersFile)
-  const log = await eventStoreLog(place, place.eventStoreUrl, isKept ? numbersFile : undefined)
-  return { ...log, dense: false }
+  const numbersFile = fills ? join(place.dataDir, 'numbers.db') : undefined
+  return { ...(await eventStoreLog(place, place.eventStoreUrl, numbersFile)), dense: false }
 }
 
 const eventStoreLog = ({ eventStoreStreamPrefix: streamPrefix }: Place, url: string, numbersFile?: string) =>

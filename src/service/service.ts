@@ -268,7 +268,7 @@ export function createService(
       }
       erasure.recall()
       for (const worker of [dispatcher, deliverer, reactor, heldReports]) shards.join(worker)
-      if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty))
+      if (storage.anchorDuty) shards.join(anchorWork(storage.anchorDuty, core))
       await shards.start()
       supervisor.start()
       templates.start()

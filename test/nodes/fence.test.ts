@@ -5,7 +5,7 @@ import { noRedis } from '../coordination/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { startCluster } from './cluster.ts'
 
-const MESSAGES = Number(process.env.NODES_FENCE_MESSAGES ?? 300)
+const MESSAGES = Number(process.env.NODES_FENCE_MESSAGES ?? 1_000)
 const CHANNELS = 4
 
 t.setTimeout(180_000)

@@ -4,7 +4,7 @@ import { noRedis } from '../coordination/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
 import { startCluster } from './cluster.ts'
 
-const KEYS = Number(process.env.NODES_RACE_KEYS ?? 300)
+const KEYS = Number(process.env.NODES_RACE_KEYS ?? 1_000)
 const AT_ONCE = 20
 
 t.setTimeout(180_000)

@@ -7,6 +7,7 @@ import t from 'tap'
 import { openEventStoreLog } from '../../src/log/eventstore/home.ts'
 import { noRedis } from '../coordination/redis-server.ts'
 import { eventually } from '../support/eventually.ts'
+import { runCommand } from '../support/service-process.ts'
 import { storyOf } from '../support/tenant.ts'
 import { type Node, startCluster } from './cluster.ts'
 import { startStubbornLoad } from './stubborn-load.ts'
@@ -120,6 +121,10 @@ t.test('nothing is lost and nothing is sent twice', { skip: noRedis }, async t =
     { limitMs: LIMIT_MS, seen: () => all.map(({ dataDir }) => viewsPosition(dataDir)) }
   )
   await own.close()
+  const proof = await runCommand(['log', 'verify', '--json'], { EVENTSTORE_URL: log.url }, rebuilt.dataDir)
+  const { ok, faults, anchoredTo } = JSON.parse(proof.stdout)
+  t.match({ ok, faults }, { ok: true, faults: [] }, 'the log is whole, and so is its one chain of anchors')
+  t.ok(anchoredTo > 0)
   const [first, ...others] = dumps
   t.match(first?.tables.messages, new RegExp(`^${MESSAGES} rows`))
   for (const dump of others) t.same(dump, first, 'the views of all nodes, and those of a fresh one, are the same')
