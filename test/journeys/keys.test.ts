@@ -13,7 +13,7 @@ const world = await startWorld(t)
 const issued = await askService(world.dataDir, {
   command: 'keys create',
   tenant: 'acme',
-  key: { name: 'admin', permissions: PERMISSIONS }
+  key: { name: 'admin', permissions: [...PERMISSIONS] }
 })
 if (!issued?.ok) throw new Error('no key')
 const admin = createTenant(world.url, issued.value as { tenantId: string; apiKey: string })

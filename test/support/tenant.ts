@@ -167,6 +167,8 @@ export type SendOptions = {
   readonly key?: string
   readonly ttlSeconds?: number
   readonly metadata?: Readonly<Record<string, string>>
+  /** Instead of a text. */
+  readonly content?: object
 }
 
 export const officialBody = (phoneNumberId: string, accessToken: string = ACCESS_TOKEN) => ({

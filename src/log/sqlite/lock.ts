@@ -28,7 +28,16 @@ export function lockDataDir(dataDir: string): DataDirLock {
     throw unavailable(error, file)
   }
   const held = db
-  return { release: () => void held.close() }
+  locks.add(held)
+  return {
+    release() {
+      locks.delete(held)
+      held.close()
+    }
+  }
 }
+
+/** A connection that nobody holds on to is collected, and its lock with it. */
+const locks = new Set<Database.Database>()
 
 const isBusy = (error: unknown): boolean => error instanceof Database.SqliteError && error.code === 'SQLITE_BUSY'
