@@ -68,7 +68,8 @@ type Ask<State, Command, E> = {
   readonly answer: (outcome: Outcome<State, E>) => void
 }
 type Entity<State, Command, E> = {
-  readonly mailbox: Mailbox<Ask<State, Command, E>>
+  /** Null until the stream has begun and somebody asks for more: thousands of messages may wait a long time. */
+  mailbox: Mailbox<Ask<State, Command, E>> | null
   /** As of its last command; null until it has been loaded, and after a crash. */
   held: Held<State> | null
   pending: number
@@ -96,28 +97,28 @@ export function createEntities<State, Command, E extends Event>(
     return { state, revision }
   }
 
-  function create(stream: string): Entity<State, Command, E> {
-    const mailbox = mailboxes.spawn<Ask<State, Command, E>>(stream, async ask => {
-      try {
-        if (entity.held !== null && stale.delete(stream)) entity.held = await load(stream, entity.held)
-        if (ask.command === null || ask.context === null) {
-          if (entity.held === null || options.readsFresh) entity.held = await load(stream, entity.held)
-          const { state, revision } = entity.held
-          ask.answer({ ok: true, state, events: [], revision, position: null })
-          return
-        }
-        const done = await run(stream, entity.held, ask.command, ask.context, ask.fresh)
-        entity.held = done.held
-        ask.answer(done.outcome)
-      } catch (error) {
-        // The stream is the truth: whatever was half done is read back with the next command.
-        entity.held = null
-        if (!(error instanceof LogUnavailable)) options.onCrash(error, stream)
-        ask.answer({ ok: false, code: error instanceof LogUnavailable ? 'overloaded' : 'internal_error' })
+  async function handle(
+    stream: string,
+    entity: Entity<State, Command, E>,
+    { command, context, fresh, answer }: Ask<State, Command, E>
+  ): Promise<void> {
+    try {
+      if (entity.held !== null && stale.delete(stream)) entity.held = await load(stream, entity.held)
+      if (command === null || context === null) {
+        if (entity.held === null || options.readsFresh) entity.held = await load(stream, entity.held)
+        const { state, revision } = entity.held
+        answer({ ok: true, state, events: [], revision, position: null })
+        return
       }
-    })
-    const entity: Entity<State, Command, E> = { mailbox, held: null, pending: 0, usedAt: clock.now() }
-    return entity
+      const { held, outcome } = await run(stream, entity.held, command, context, fresh)
+      if (entity.held === null || entity.held.revision <= held.revision) entity.held = held
+      answer(outcome)
+    } catch (error) {
+      // The stream is the truth: whatever was half done is read back with the next command.
+      entity.held = null
+      if (!(error instanceof LogUnavailable)) options.onCrash(error, stream)
+      answer({ ok: false, code: error instanceof LogUnavailable ? 'overloaded' : 'internal_error' })
+    }
   }
 
   async function run(
@@ -172,12 +173,12 @@ export function createEntities<State, Command, E extends Event>(
     if (pending >= PENDING_MAX) return Promise.resolve({ ok: false, code: 'overloaded' })
     const known = entities.get(stream)
     if (!known && entities.size >= RESIDENT_MAX) passivate(Number.POSITIVE_INFINITY, 2)
-    const entity = known ?? create(stream)
+    const entity = known ?? { mailbox: null, held: null, pending: 0, usedAt: 0 }
     use(stream, entity)
     entity.pending++
     pending++
     return new Promise(resolve => {
-      entity.mailbox.tell({
+      const ask: Ask<State, Command, E> = {
         command,
         context,
         fresh,
@@ -187,7 +188,11 @@ export function createEntities<State, Command, E extends Event>(
           if (pending === 0) whenIdle?.()
           resolve(outcome)
         }
-      })
+      }
+      // What begins a stream waits for nobody: "no stream yet" is its lock, and whoever comes second meets a conflict.
+      if (fresh && !known) return void handle(stream, entity, ask)
+      entity.mailbox ??= mailboxes.spawn(stream, next => handle(stream, entity, next))
+      entity.mailbox.tell(ask)
     })
   }
 
@@ -203,7 +208,7 @@ export function createEntities<State, Command, E extends Event>(
       if (entity.pending > 0) continue
       entities.delete(stream)
       stale.delete(stream)
-      entity.mailbox.stop()
+      entity.mailbox?.stop()
       left++
     }
     return left
@@ -234,7 +239,7 @@ export function createEntities<State, Command, E extends Event>(
     async stop() {
       if (pending > 0) await new Promise<void>(resolve => (whenIdle = resolve))
       stopSweep()
-      for (const entity of entities.values()) entity.mailbox.stop()
+      for (const entity of entities.values()) entity.mailbox?.stop()
       entities.clear()
     }
   }

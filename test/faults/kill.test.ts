@@ -1,6 +1,6 @@
 /**
  * kill -9 under load, again and again: what was answered 202 is there, nothing goes out twice, and what was caught in
- * flight is settled by the platform's report. `KILLS=50` is the long variant.
+ * flight is settled by the platform's report. The long variant: `KILLS=50 npx tap dist/test/faults/kill.test.js`.
  */
 import t from 'tap'
 import { verifyDataDir } from '../../src/log/sqlite/verify-data-dir.ts'
