@@ -57,6 +57,8 @@ const IDLE_MS = 30_000
 const SWEEP_MS = 5_000
 /** Idle actors that leave in one turn of the event loop. */
 const SWEEP_SLICE = 200
+/** How many leave together when there is no room for one more. */
+const LEAVING = 32
 /** Idle actors kept; the least recently used leave first. */
 const RESIDENT_MAX = 20_000
 
@@ -172,7 +174,7 @@ export function createEntities<State, Command, E extends Event>(
   ): Promise<Outcome<State, E>> {
     if (pending >= PENDING_MAX) return Promise.resolve({ ok: false, code: 'overloaded' })
     const known = entities.get(stream)
-    if (!known && entities.size >= RESIDENT_MAX) passivate(Number.POSITIVE_INFINITY, 2)
+    if (!known && entities.size >= RESIDENT_MAX + LEAVING) passivate(Number.POSITIVE_INFINITY, LEAVING)
     const entity = known ?? { mailbox: null, held: null, pending: 0, usedAt: 0 }
     use(stream, entity)
     entity.pending++

@@ -1,9 +1,12 @@
 import type { Clock } from '../clock.ts'
-import type { EventLog, Follower, ReadOptions, RecordedEvent } from '../port.ts'
+import { isKeyStream } from '../key-streams.ts'
+import type { EventLog, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Signal } from './follower.ts'
 import { createFollower } from './follower.ts'
 import type { Written } from './protocol.ts'
 import type { Reader } from './reader.ts'
+
+type Began = Extract<Written, { kind: 'appended' }>
 
 export type EventLogParts = {
   readonly reader: Reader
@@ -22,6 +25,12 @@ export function createEventLog(parts: EventLogParts): EventLog {
   const followers = new Set<Follower>()
   let closing: Promise<void> | null = null
 
+  function rememberFirst(stream: string, [event]: readonly NewEvent[], { position, first }: Began): void {
+    if (!event || !first) return
+    const { id, type, body, meta } = event
+    reader.remember({ position, stream, streamNo: first.streamNo, revision: 0, id, type, body, meta, hash: first.hash })
+  }
+
   async function shut(): Promise<void> {
     await Promise.all([...followers].map(follower => follower.close()))
     await parts.close()
@@ -30,9 +39,7 @@ export function createEventLog(parts: EventLogParts): EventLog {
   return {
     async append(stream, expected, events, need) {
       const written = await parts.append(stream, expected, events, need)
-      const [event] = events
-      if (written.kind === 'appended' && written.first && event)
-        reader.remember({ ...event, ...written.first, stream, position: written.position, revision: 0 })
+      if (written.kind === 'appended' && written.first && !isKeyStream(stream)) rememberFirst(stream, events, written)
       return written
     },
     ordered: { standing: reader.standing },

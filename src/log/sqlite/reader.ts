@@ -26,7 +26,7 @@ export type Reader = {
   numberOf(name: string): number | null
   /** Of an erased stream, too, it is known that it was there. */
   standing(name: string): 'none' | 'live' | 'erased'
-  /** What was just written need not be read. */
+  /** What was just written need not be read. Not for key streams, which can be erased. */
   remember(first: RecordedEvent): void
   /** Forgets the number of an erased stream. */
   forget(name: string): void
@@ -127,7 +127,7 @@ export function createReader(db: Database): Reader {
     numberOf,
     standing,
     remember(first) {
-      if (!isKeyStream(first.stream)) firsts.set(first.stream, first)
+      firsts.set(first.stream, first)
     },
     forget(name) {
       numbers.delete(name)
