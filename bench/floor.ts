@@ -5,8 +5,10 @@
  */
 import { randomBytes } from 'node:crypto'
 import fastify from 'fastify'
+import { eventId } from '../src/log/codec.ts'
 import { encrypt } from '../src/log/encryption.ts'
 import { chainHash, NO_HASH, sha256 } from '../src/log/hash-chain.ts'
+import { contactIndex, newTenantKeys, outboundMessageId } from '../src/log/keys/tenant-keys.ts'
 import { nameKey } from '../src/log/sqlite/heads.ts'
 import { openForWriting } from '../src/log/sqlite/schema.ts'
 import { obey } from './program.ts'
@@ -35,7 +37,8 @@ type Waiting = {
   readonly reject: (error: unknown) => void
 }
 
-const tenantKey = randomBytes(32)
+const tenantKeys = newTenantKeys('tn_floor')
+const tenantKey = tenantKeys.encryption
 const knownKey = randomBytes(32)
 /** As many rows as our own commits have appends. */
 const ROWS_PER_COMMIT = 256
@@ -49,9 +52,8 @@ const newId = (prefix: string): string => `${prefix}_${String(++counter).padStar
 const tenant = newId('tn')
 const channelId = newId('ch')
 
-function keyRow(contactId: string, key: Buffer, to: string, at: string): Row {
+function keyRow(contactId: string, key: Buffer, to: string, at: string, index = newId('ct').slice(3)): Row {
   const id = newId('evt')
-  const index = newId('ct').slice(3)
   const data = { contactId, tenantId: tenant, index, wrapped: encrypt(tenantKey, key, contactId) }
   return {
     stream: `keys-${tenant}.${index}.1`,
@@ -62,8 +64,7 @@ function keyRow(contactId: string, key: Buffer, to: string, at: string): Row {
   }
 }
 
-function messageRow(messageId: string, contactId: string, key: Buffer, send: Send, at: string): Row {
-  const id = newId('evt')
+function messageRow(messageId: string, contactId: string, key: Buffer, send: Send, at: string, id = newId('evt')): Row {
   const data = { messageId, tenantId: tenant, channelId, contactId, contentKind: 'text' }
   const { to, content, metadata } = send
   return {
@@ -130,14 +131,18 @@ async function start(file: string): Promise<string> {
     BATCH,
     async (request, reply) => {
       const at = new Date().toISOString()
+      const trace = newId('tr')
       const results: unknown[] = []
       const commits: Promise<void>[] = []
       let rows: Row[] = []
       for (const [index, send] of request.body.messages.entries()) {
-        const messageId = newId('msg')
+        // Ids and blind indexes are hashes by contract: of the idempotency key, the recipient, the stream and the command.
+        const messageId = outboundMessageId(tenantKeys, send.idempotencyKey)
+        const blindIndex = contactIndex(tenantKeys, send.to)
+        const id = eventId(`message-${messageId}`, trace, 0, at)
         const key = randomBytes(32)
         const contactId = newId('ct')
-        rows.push(keyRow(contactId, key, send.to, at), messageRow(messageId, contactId, key, send, at))
+        rows.push(keyRow(contactId, key, send.to, at, blindIndex), messageRow(messageId, contactId, key, send, at, id))
         results.push({ idempotencyKey: send.idempotencyKey, index, messageId, status: 'accepted' })
         if (rows.length < ROWS_PER_COMMIT) continue
         commits.push(insert(rows))
