@@ -15,7 +15,7 @@ export type HeldReports = ShardWorker & { stop(): Promise<void> }
 /** Live held reports per channel; more are dropped, for the provider repeats and the supervisor polls. */
 export const HELD_MAX = 1_000
 /** A report that has found no send by then never will. */
-const HELD_MAX_AGE_MS = 24 * 3_600_000
+export const HELD_MAX_AGE_MS = 24 * 3_600_000
 /** What the log could not take is tried again after this. */
 const AGAIN_MS = 1_000
 

@@ -10,8 +10,9 @@ import type { ReportHeld } from '../domain/record.ts'
 import { providerIdIndex } from '../log/keys/tenant-keys.ts'
 import type { ChannelRow, QueueRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
+import { iso } from './clock.ts'
 import { type Core, findEvent, now, seenEverything, unseal } from './core.ts'
-import { HELD_MAX } from './held-reports.ts'
+import { HELD_MAX, HELD_MAX_AGE_MS } from './held-reports.ts'
 import type { Identities } from './identities.ts'
 import { appendToInbox, recordReport } from './report-records.ts'
 
@@ -29,7 +30,7 @@ export type Reports = {
 const ECHO_CANDIDATES_MAX = 64
 
 export function createReports(core: Core, identities: Identities): Reports {
-  const { views, keyring } = core
+  const { views, keyring, clock } = core
 
   const indexOf = async (channel: ChannelRow, providerId: string): Promise<string> =>
     providerIdIndex(await keyring.tenant(channel.tenantId), channel.id, providerId)
@@ -75,7 +76,7 @@ export function createReports(core: Core, identities: Identities): Reports {
   }
 
   async function hold(channel: ChannelRow, index: string, update: StatusUpdate, trace: string): Promise<void> {
-    if (views.heldReports(channel.id, index).length >= HELD_MAX) return
+    if (views.heldSince(channel.id, iso(clock.now() - HELD_MAX_AGE_MS)) >= HELD_MAX) return
     const { status, code, providerCode, providerAt } = update
     const event: ReportHeld = {
       type: 'ReportHeld',

@@ -109,7 +109,8 @@ export type Views = {
   messageByProviderId(channelId: string, providerIdIndex: string): string | null
   /** The channel has a message in flight or in doubt: an unknown report may be its own. */
   hasInDoubt(channelId: string): boolean
-  heldReports(channelId: string, providerIdIndex: string): readonly HeldReport[]
+  /** How many reports of the channel were held since then and are not settled. */
+  heldSince(channelId: string, since: string): number
   /** Channels with held reports that are not settled: what a crash may have left to pair. */
   channelsWithHeldReports(): readonly string[]
   /** Those of a channel that were held since then, newest first. */

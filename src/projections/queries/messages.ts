@@ -10,13 +10,10 @@ import { parseTimeline } from '../views/timeline.ts'
 import { messageRow } from './message-list.ts'
 import type { Numbers } from './numbers.ts'
 
-/** Live held reports of a channel (architecture, rule 5). */
-const HELD_MAX = 1_000
-
 type Match = { readonly id: string | null; readonly channelNo: number; readonly providerIdIndex: string | null }
 type MessageQueries = Pick<
   Views,
-  'tracking' | 'messageByProviderId' | 'heldReports' | 'channelsWithHeldReports' | 'unsettledReports' | 'failuresSince'
+  'tracking' | 'messageByProviderId' | 'heldSince' | 'channelsWithHeldReports' | 'unsettledReports' | 'failuresSince'
 >
 
 export function messageQueries(
@@ -25,12 +22,11 @@ export function messageQueries(
   messageNoOf: (messageId: string) => number | null
 ): MessageQueries {
   const byNo = db.prepare<[number], StoredMessage>('SELECT * FROM messages WHERE messageNo = ?')
-  const held = db.prepare<[string, string, number], StoredHeldReport>(
-    `SELECT id, at, providerAt, data FROM held_reports
-     WHERE channelId = ? AND providerIdIndex = ? ORDER BY position LIMIT ?`
-  )
+  const held = db
+    .prepare<[string, string], number>('SELECT count(*) FROM held_reports WHERE channelId = ? AND at >= ?')
+    .pluck()
   const unsettled = db.prepare<[string, string, number], StoredHeldReport>(
-    'SELECT id, at, providerAt, data FROM held_reports WHERE channelId = ? AND at >= ? ORDER BY position DESC LIMIT ?'
+    'SELECT id, at, providerAt, data FROM held_reports WHERE channelId = ? AND at >= ? ORDER BY at DESC, position DESC LIMIT ?'
   )
   const withHeld = db.prepare<[], string>('SELECT DISTINCT channelId FROM held_reports').pluck()
   const failures = db
@@ -52,7 +48,7 @@ export function messageQueries(
     messageByProviderId: providerIdFinder(db, numbers),
     channelsWithHeldReports: () => withHeld.all(),
     unsettledReports: (channelId, since, limit) => unsettled.all(channelId, since, limit).map(heldReport),
-    heldReports: (channelId, providerIdIndex) => held.all(channelId, providerIdIndex, HELD_MAX).map(heldReport),
+    heldSince: (channelId, since) => held.get(channelId, since) ?? 0,
     failuresSince(channelId, since) {
       const channelNo = numbers.party(channelId)
       return channelNo === null ? 0 : (failures.get(channelNo, toMs(since)) ?? 0)

@@ -14,7 +14,7 @@ export const heldReports: Table = {
     data: 'TEXT'
   },
   keyLength: 1,
-  indexes: ['(channelId, providerIdIndex, position)', '(position)'],
+  indexes: ['(channelId, at)'],
   withoutRowid: true
 }
 
@@ -28,7 +28,7 @@ export type StoredHeldReport = {
 
 export const heldReportsProjection: Projection = {
   name: 'held-reports',
-  version: 1,
+  version: 2,
   tables: [heldReports],
   handles: ['ReportHeld', 'ReportSettled'],
   apply(recorded, rows, touch) {
