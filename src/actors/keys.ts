@@ -30,8 +30,11 @@ export type KeyInput = {
 }
 
 export type Keys = {
-  /** Null: missing, unknown, revoked or expired. Throws LogUnavailable while that cannot be known. */
-  authenticate(apiKey: string): Promise<KeyOwner | null>
+  /**
+   * Null: missing, unknown, revoked or expired. A promise only where the views have to be waited for; it rejects with
+   * LogUnavailable when they cannot know.
+   */
+  authenticate(apiKey: string): KeyOwner | null | Promise<KeyOwner | null>
   create(
     asker: Asker & { permissions: readonly Permission[] },
     input: KeyInput
@@ -89,27 +92,29 @@ export function createKeys(core: Core): Keys {
     return tenantId
   }
 
+  function ownerOf(row: KeyRow | null): KeyOwner | null {
+    if (!row || row.revoked || (row.expiresAt !== null && row.expiresAt <= now(core))) return null
+    return { tenantId: row.tenantId, keyId: row.id, permissions: row.permissions }
+  }
+
+  async function sought(digest: string): Promise<KeyOwner | null> {
+    if (clock.now() - (unknown.get(digest) ?? Number.NEGATIVE_INFINITY) < UNKNOWN_MS) return null
+    // It may have been made a moment ago, here or on another node, and it does not tell its tenant's stream: only views that
+    // have passed the end of the log can say no.
+    await seenEverything(core)
+    const row = views.keyByDigest(digest)
+    if (!row) unknown.set(digest, clock.now())
+    return ownerOf(row)
+  }
+
   return {
-    async authenticate(apiKey) {
+    authenticate(apiKey) {
       if (!SHAPE.test(apiKey)) return null
       const digest = sha256(apiKey)
-      let row = views.keyByDigest(digest)
-      if (!row) {
-        if (clock.now() - (unknown.get(digest) ?? Number.NEGATIVE_INFINITY) < UNKNOWN_MS) return null
-        // It may have been made a moment ago, here or on another node, and it does not tell its tenant's stream: only views
-        // that have passed the end of the log can say no.
-        await seenEverything(core)
-        row = views.keyByDigest(digest)
-        if (!row) unknown.set(digest, clock.now())
-      }
-      if (!row || row.revoked) return null
+      const row = views.keyByDigest(digest)
+      if (!row) return sought(digest)
       const waiting = core.own.configurationSettled(row.tenantId)
-      if (waiting) {
-        await waiting
-        if (views.keyByDigest(digest)?.revoked !== false) return null
-      }
-      if (row.expiresAt !== null && row.expiresAt <= now(core)) return null
-      return { tenantId: row.tenantId, keyId: row.id, permissions: row.permissions }
+      return waiting ? waiting.then(() => ownerOf(views.keyByDigest(digest))) : ownerOf(row)
     },
     async create(asker, input) {
       const wanted = input.permissions ?? DEFAULT_PERMISSIONS

@@ -1,7 +1,7 @@
 import type { FastifyInstance, FastifyRequest, onRequestHookHandler } from 'fastify'
 import type { Permission } from '../domain/tenant.ts'
 import { RequestRefused } from './errors.ts'
-import type { Caller, Keys } from './ports.ts'
+import type { Caller, Keys, Principal } from './ports.ts'
 
 /** Exactly what a key looks like: anything else is not worth a question. */
 const API_KEY = /^Bearer +(llk_[A-Za-z0-9_-]{43}) *$/i
@@ -11,15 +11,21 @@ const API_KEY = /^Bearer +(llk_[A-Za-z0-9_-]{43}) *$/i
  * the service parse anything.
  */
 export function requireKey(app: FastifyInstance, keys: Keys): void {
-  app.addHook('onRequest', async (request, reply) => {
+  app.addHook('onRequest', (request, reply, done) => {
     // Answers hold secrets that are shown once, and QR payloads.
     reply.header('cache-control', 'no-store')
     const key = API_KEY.exec(request.headers.authorization ?? '')?.[1]
-    const principal = key === undefined ? null : await keys.authenticate(key)
-    if (principal === null) throw new RequestRefused('unauthorized')
-    const { tenantId, keyId, permissions } = principal
-    request.caller = { tenantId, keyId, permissions, trace: request.id }
+    const principal = key === undefined ? null : keys.authenticate(key)
+    if (principal instanceof Promise) principal.then(found => done(admit(request, found)), done)
+    else done(admit(request, principal))
   })
+}
+
+function admit(request: FastifyRequest, principal: Principal | null): RequestRefused | undefined {
+  if (principal === null) return new RequestRefused('unauthorized')
+  const { tenantId, keyId, permissions } = principal
+  request.caller = { tenantId, keyId, permissions, trace: request.id }
+  return undefined
 }
 
 /** A route's own hook, after the key and before the body. */

@@ -22,6 +22,9 @@ export type Caller = {
   readonly trace: string
 }
 
+/** Whom a key stands for. */
+export type Principal = Omit<Caller, 'trace'>
+
 export type Refusal = {
   readonly ok: false
   /** `error.code` of the contract: the HTTP layer maps it to a status. */
@@ -229,7 +232,7 @@ export type Webhooks = {
 
 export type Keys = {
   /** Null: missing, unknown, revoked or expired. */
-  authenticate(apiKey: string): Promise<Omit<Caller, 'trace'> | null>
+  authenticate(apiKey: string): Principal | null | Promise<Principal | null>
   create(
     caller: Caller,
     input: { readonly name: string; readonly permissions?: readonly Permission[]; readonly expiresAt?: string }
