@@ -1,6 +1,6 @@
 /** A person goes by several addresses: phone number, platform user id, the form in which a platform knows the number (decisions §7). */
 import type { Contact } from '../log/keys/contact-keys.ts'
-import { type Core, now } from './core.ts'
+import { type Core, now, seenEverything } from './core.ts'
 import type { OptOuts } from './opt-outs.ts'
 
 export type Identities = {
@@ -20,6 +20,7 @@ export function createIdentities(core: Core, optOuts: Pick<OptOuts, 'join'>): Id
     async seen(channel, contact, address) {
       // What names the number itself names its own side of a conversation, whatever field it came in.
       if (address === channel.number || keyring.isKnownAs(contact, address)) return contact
+      await seenEverything(core)
       if (views.identities(contact.id).streams.length >= ADDRESSES_MAX) {
         logger.warn({ contactId: contact.id }, 'a contact has as many addresses as one can have: it gets no more')
         return contact

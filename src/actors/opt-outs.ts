@@ -6,7 +6,7 @@ import type { ContactOptedIn, ContactOptedOut, OptOutSource } from '../domain/re
 import { indexOfStream } from '../log/keys/contact-keys.ts'
 import { contactIndex } from '../log/keys/tenant-keys.ts'
 import { NO_STREAM } from '../log/port.ts'
-import { type Core, now, ownCommand, record } from './core.ts'
+import { type Core, now, ownCommand, record, seenEverything } from './core.ts'
 
 export type Wish = { readonly out: boolean; readonly by: OptOutSource }
 export type OptOuts = {
@@ -58,7 +58,8 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
   }
 
   async function set(tenantId: string, addresses: readonly string[], wish: Wish, trace: string | null): Promise<void> {
-    await core.own.settled(tenantId)
+    // Who is opted out and who is one person stands in the views: an older answer would undo a newer wish, or miss one.
+    await seenEverything(core)
     const indexes = await Promise.all(addresses.map(address => indexesOf(tenantId, address)))
     for (const index of new Set(indexes.flat())) await note(tenantId, index, wish, trace)
   }
@@ -67,11 +68,13 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
     has,
     set,
     async join(tenantId, one, other) {
+      await seenEverything(core)
       const [isOut, isOtherOut] = await Promise.all([has(tenantId, one), has(tenantId, other)])
       if (isOut === isOtherOut) return
       await set(tenantId, [isOut ? other : one], { out: true, by: 'link' }, null)
     },
     async keep(tenantId, streams) {
+      await seenEverything(core)
       const indexes = streams.map(indexOfStream)
       if (!indexes.some(index => views.isOptedOut(tenantId, index))) return
       for (const index of indexes) await note(tenantId, index, { out: true, by: 'link' }, null)
