@@ -4,14 +4,11 @@
  * admission goes on. Read as a client sees it: with a key, validation, limits, traces and log lines, all at their defaults.
  */
 import { join } from 'node:path'
-import { closeNumbers, setToken } from './closed-numbers.ts'
+import { startClosedNumber } from './closed-numbers.ts'
 import type { FloorOrder } from './floor.ts'
 import type { ClosedLoad, LoadOrder } from './load.ts'
 import type { Bench } from './main.ts'
 import { startProgram } from './program.ts'
-import { startService } from './service.ts'
-import type { StartedSimulator } from './simulator.ts'
-import { ACCESS_TOKEN } from './simulator-world.ts'
 import { median } from './statistics.ts'
 import { type Figure, ms, perSecond } from './table.ts'
 
@@ -23,13 +20,7 @@ const ROUND_MS = 4_000
 const KNOWN_CONTACTS = 500
 
 export async function admission(bench: Bench): Promise<readonly Figure[]> {
-  const simulator = startProgram('simulator')
-  const started = await simulator.ask<StartedSimulator>({ kind: 'start', numbers: 1, statuses: false })
-  const dataDir = join(bench.folder, 'admission')
-  const service = await startService({ ...bench, dataDir, simulator: started, name: 'admission' })
-  const [path = ''] = await service.createChannels(1)
-  await setToken(started, ACCESS_TOKEN, 'revoked')
-  await closeNumbers(service, [path], 'admission')
+  const { service, path, simulator } = await startClosedNumber(bench, 'admission')
   const floor = startProgram('floor')
   const load = startProgram('load')
   const floorUrl = await floor.ask<string>({ kind: 'start', file: join(bench.folder, 'floor.db') } satisfies FloorOrder)

@@ -3,14 +3,12 @@
  * the same run: the same bodies parsed, the same encryptions and hashes, the same rows in commits of the same size.
  */
 import { join } from 'node:path'
-import { closeNumbers, setToken } from './closed-numbers.ts'
+import { startClosedNumber } from './closed-numbers.ts'
 import type { FloorOrder } from './floor.ts'
 import type { BatchLoad, LoadOrder } from './load.ts'
 import type { Bench } from './main.ts'
 import { startProgram } from './program.ts'
-import { startService, until } from './service.ts'
-import type { StartedSimulator } from './simulator.ts'
-import { ACCESS_TOKEN } from './simulator-world.ts'
+import { until } from './service.ts'
 import { median } from './statistics.ts'
 import { type Figure, perSecond } from './table.ts'
 
@@ -21,17 +19,7 @@ const CLIENTS = 2
 const CAUGHT_UP_MS = 30_000
 
 export async function batch(bench: Bench): Promise<readonly Figure[]> {
-  const simulator = startProgram('simulator')
-  const started = await simulator.ask<StartedSimulator>({ kind: 'start', numbers: 1, statuses: false })
-  const service = await startService({
-    ...bench,
-    dataDir: join(bench.folder, 'batch'),
-    simulator: started,
-    name: 'batch'
-  })
-  const [path = ''] = await service.createChannels(1)
-  await setToken(started, ACCESS_TOKEN, 'revoked')
-  await closeNumbers(service, [path], 'batch')
+  const { service, path, simulator } = await startClosedNumber(bench, 'batch')
   const floor = startProgram('floor')
   const load = startProgram('load')
   const file = join(bench.folder, 'floor.db')

@@ -1,7 +1,10 @@
 /** Numbers whose queues stand still although admission goes on: the platform has taken their token back. */
-import { type BenchedService, until } from './service.ts'
+import { join } from 'node:path'
+import type { Bench } from './main.ts'
+import { type Program, startProgram } from './program.ts'
+import { type BenchedService, startService, until } from './service.ts'
 import type { StartedSimulator } from './simulator.ts'
-import { TEXT } from './simulator-world.ts'
+import { ACCESS_TOKEN, TEXT } from './simulator-world.ts'
 
 const CLOSED_MS = 10_000
 
@@ -23,4 +26,17 @@ export async function closeNumbers(service: BenchedService, paths: readonly stri
     (await service.call<{ lastError: string | null }>('GET', channelOf(path))).lastError !== null
   for (const path of paths)
     if (!(await until(() => isClosed(path), CLOSED_MS))) throw new Error('a number could not be closed')
+}
+
+export type ClosedNumber = { readonly service: BenchedService; readonly path: string; readonly simulator: Program }
+
+/** A service with one number that stays closed, so that nothing but admission is measured. */
+export async function startClosedNumber(bench: Bench, name: string): Promise<ClosedNumber> {
+  const simulator = startProgram('simulator')
+  const started = await simulator.ask<StartedSimulator>({ kind: 'start', numbers: 1, statuses: false })
+  const service = await startService({ ...bench, dataDir: join(bench.folder, name), simulator: started, name })
+  const [path = ''] = await service.createChannels(1)
+  await setToken(started, ACCESS_TOKEN, 'revoked')
+  await closeNumbers(service, [path], name)
+  return { service, path, simulator }
 }

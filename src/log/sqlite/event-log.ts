@@ -1,5 +1,4 @@
 import type { Clock } from '../clock.ts'
-import { isKeyStream } from '../key-streams.ts'
 import type { EventLog, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Signal } from './follower.ts'
 import { createFollower } from './follower.ts'
@@ -39,7 +38,7 @@ export function createEventLog(parts: EventLogParts): EventLog {
   return {
     async append(stream, expected, events, need) {
       const written = await parts.append(stream, expected, events, need)
-      if (written.kind === 'appended' && written.first && !isKeyStream(stream)) rememberFirst(stream, events, written)
+      if (written.kind === 'appended' && written.first) rememberFirst(stream, events, written)
       return written
     },
     ordered: { standing: reader.standing },

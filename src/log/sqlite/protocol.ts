@@ -2,7 +2,7 @@
 import type { AppendRequest } from '../append-request.ts'
 import type { AppendResult, Position } from '../port.ts'
 
-/** What only the writer knows of the event that began a stream. */
+/** What only the writer knows of the event that began a stream; not of key streams, which nobody may remember. */
 export type First = { readonly streamNo: number; readonly hash: string }
 export type Written = AppendResult & { readonly first?: First }
 export type Answer = Written | { readonly kind: 'unavailable'; readonly reason: string }

@@ -3,6 +3,7 @@ import type { AppendRequest } from '../append-request.ts'
 import { problemOf } from '../append-request.ts'
 import { createVersionSet, type EventVersion, versionOf } from '../event-versions.ts'
 import { chainHash, NO_HASH } from '../hash-chain.ts'
+import { isKeyStream } from '../key-streams.ts'
 import type { AppendResult, Need, NewEvent, Position } from '../port.ts'
 import { MAX_APPENDS_PER_COMMIT, NO_STREAM } from '../port.ts'
 import type { Head, Heads } from './heads.ts'
@@ -127,7 +128,9 @@ function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): 
       position = Number(row.lastInsertRowid)
     }
     const written = { kind: 'appended', position, revision, repeated: false } as const
-    return head || events.length > 1 ? written : { ...written, first: { streamNo: no, hash: lastHash } }
+    return head || events.length > 1 || isKeyStream(stream)
+      ? written
+      : { ...written, first: { streamNo: no, hash: lastHash } }
   }
 }
 
