@@ -23,6 +23,8 @@ export type LoadOrder =
   | (Target & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
   /** Full batches, one after the other for each client. */
   | (Target & { readonly kind: 'batches'; readonly batches: number })
+  /** Makes up batches beforehand: the next `batches` then posts them at once. */
+  | { readonly kind: 'prepare'; readonly batches: number }
 
 export type BatchLoad = { readonly messages: number; readonly perSecond: number }
 export type ClosedLoad = { readonly perSecond: number; readonly p50: number; readonly p99: number }
@@ -39,6 +41,7 @@ let sends = 0
 let turns = 0
 /** Batches that are made up before the clock runs. */
 const BATCHES_READY_MAX = 20
+let prepared: string[] = []
 
 function nextBody(contacts: number | null, text = TEXT): string {
   const number = sends++
@@ -109,12 +112,16 @@ const BATCH_TEXT = 'Your order is on its way and arrives tomorrow between nine a
 const nextBatch = (contacts: number | null): string =>
   `{"messages":[${Array.from({ length: BATCH_ITEMS }, () => nextBody(contacts, BATCH_TEXT)).join(',')}]}`
 
+const makeBatches = (count: number, contacts: number | null): string[] =>
+  Array.from({ length: count }, () => nextBatch(contacts))
+
 async function batchLoad(order: Extract<LoadOrder, { kind: 'batches' }>): Promise<BatchLoad> {
   const { batches, connections, contacts, paths, url, apiKey } = order
   const headers = ['authorization', `Bearer ${apiKey}`, 'content-type', 'application/json']
   let spentMs = 0
   for (let left = batches; left > 0; left -= BATCHES_READY_MAX) {
-    const bodies = Array.from({ length: Math.min(left, BATCHES_READY_MAX) }, () => nextBatch(contacts))
+    const bodies = prepared.length > 0 ? prepared : makeBatches(Math.min(left, BATCHES_READY_MAX), contacts)
+    prepared = []
     const began = performance.now()
     const drive = async (): Promise<void> => {
       const client = new Client(url)
@@ -174,7 +181,11 @@ async function openLoad(order: Extract<LoadOrder, { kind: 'open' }>): Promise<Op
   return { p50: percentile(latencies, 0.5), p99: percentile(latencies, 0.99), sent }
 }
 
-obey<LoadOrder>(order => {
+obey<LoadOrder>(async order => {
+  if (order.kind === 'prepare') {
+    prepared = makeBatches(order.batches, null)
+    return null
+  }
   if (order.kind === 'closed') return closedLoad(order)
   if (order.kind === 'batches') return batchLoad(order)
   return order.kind === 'count' ? countedLoad(order) : openLoad(order)

@@ -12,6 +12,7 @@ import { batch } from './batch.ts'
 import { dispatch } from './dispatch.ts'
 import { list } from './list.ts'
 import { loop } from './loop.ts'
+import { mixed } from './mixed.ts'
 import { type Figure, tableOf, writeInto } from './table.ts'
 import { log, views } from './views.ts'
 
@@ -29,6 +30,7 @@ export type Bench = {
 const BENCHES: Readonly<Record<string, (bench: Bench) => Promise<readonly Figure[]>>> = {
   admission,
   batch,
+  mixed,
   dispatch,
   loop,
   list,

@@ -2,10 +2,10 @@
  * Admission: a send becomes a durable `MessageQueued`, or a refusal that leaves no trace (channel-service, send rules).
  * 202 goes out after this resolves; nothing but the append is awaited on the way.
  */
-import { setImmediate } from 'node:timers/promises'
 import { admissionRefusal, isRestricted } from '../domain/channel.ts'
 import { isId } from '../domain/ids.ts'
 import type { Queued } from '../domain/message-events.ts'
+import type { CommandContext } from '../log/codec.ts'
 import { outboundMessageId } from '../log/keys/tenant-keys.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
@@ -22,6 +22,7 @@ import {
   refuse,
   seenEverything
 } from './core.ts'
+import type { Slices } from './slices.ts'
 
 export type SendInput = {
   readonly to: string
@@ -41,8 +42,6 @@ export type Admission = {
 
 /** Items of one batch under way at once: a commit's worth. */
 const ITEMS_AT_ONCE = 256
-/** A batch works this long, then lets single sends have their turn (architecture, rule 10). */
-const SLICE_MS = 5
 
 type Room = { enter(): Promise<void> | null; leave(): void }
 
@@ -63,7 +62,7 @@ function createRoom(places: number): Room {
   }
 }
 
-export function createAdmission(core: Core): Admission {
+export function createAdmission(core: Core, slices: Slices): Admission {
   const { keyring, views, aggregates, own } = core
 
   async function channelOf(tenantId: string, ref: string): Promise<ChannelRow | null> {
@@ -95,7 +94,12 @@ export function createAdmission(core: Core): Admission {
     return queued && { messageId, idempotent: true, traceId: queued.meta.trace ?? '' }
   }
 
-  async function admit(asker: Asker, channel: ChannelRow, input: SendInput): Promise<Result<Accepted>> {
+  async function admit(
+    asker: Asker,
+    channel: ChannelRow,
+    input: SendInput,
+    context: CommandContext
+  ): Promise<Result<Accepted>> {
     const { tenantId } = asker
     const keys = keyring.tenantAtHand(tenantId) ?? (await keyring.tenant(tenantId))
     const messageId = outboundMessageId(keys, input.idempotencyKey)
@@ -105,7 +109,7 @@ export function createAdmission(core: Core): Admission {
       const earlier = await firstResult(messageId)
       return earlier ? ok(earlier) : refuse(refusal)
     }
-    const contact = await keyring.ensureContact(tenantId, input.to, at)
+    const contact = await keyring.ensureContact(tenantId, input.to, at, context.isBulk)
     const reply = input.replyToProviderId
     const isOurs = reply !== undefined && isId('msg', reply)
     const outcome = await aggregates.messages.ask(
@@ -127,7 +131,7 @@ export function createAdmission(core: Core): Admission {
           ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
         }
       },
-      askedBy(asker),
+      context,
       { fresh: true }
     )
     // A tombstoned stream: the message is older than the retention, and is never sent again.
@@ -151,20 +155,18 @@ export function createAdmission(core: Core): Admission {
     const ofKey = new Map<string, Promise<unknown>>()
     const room = createRoom(ITEMS_AT_ONCE)
     const results: Promise<Result<Accepted>>[] = []
-    let sliceEnds = performance.now() + SLICE_MS
+    const context = { ...askedBy(asker), isBulk: true }
     for (const input of inputs) {
       const full = room.enter()
       if (full) await full
-      if (performance.now() >= sliceEnds) {
-        await setImmediate()
-        sliceEnds = performance.now() + SLICE_MS
-      }
+      const turn = slices.next()
+      if (turn) await turn
       const earlier = ofRecipient.get(input.to)
       const same = ofKey.get(input.idempotencyKey)
       const admitted =
         earlier || same
-          ? Promise.all([earlier, same]).then(() => admit(asker, channel, input))
-          : admit(asker, channel, input)
+          ? Promise.all([earlier, same]).then(() => admit(asker, channel, input, context))
+          : admit(asker, channel, input, context)
       const result = admitted.catch(error => (isUnavailable(error) ? refuse('overloaded') : Promise.reject(error)))
       const done = result.then(room.leave, room.leave)
       ofRecipient.set(input.to, done)
@@ -179,7 +181,7 @@ export function createAdmission(core: Core): Admission {
     async send(asker, ref, input) {
       const channel = await channelOf(asker.tenantId, ref)
       if (!channel) return refuse('channel_not_found')
-      return isForeign(channel, input.to) ? notAddressable('to', '') : admit(asker, channel, input)
+      return isForeign(channel, input.to) ? notAddressable('to', '') : admit(asker, channel, input, askedBy(asker))
     }
   }
 }

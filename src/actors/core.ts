@@ -1,5 +1,5 @@
 /** What every service and reactor of this folder stands on. */
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { Event } from '../domain/event.ts'
 import { type IdPrefix, timeOrderedId } from '../domain/ids.ts'
 import { appendEvents, type CommandContext, type Decoded, decode, openSealed } from '../log/codec.ts'
@@ -117,7 +117,7 @@ export async function seenEverything({ log, views }: Pick<Core, 'log' | 'views'>
 export const unseal = <S>(core: Pick<Core, 'keyring'>, event: Decoded): Promise<S | null> =>
   openSealed<S>(core.keyring, event)
 
-export const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex')
+export const sha256 = (text: string): string => hash('sha256', text)
 
 /** Outcomes that say nothing about the command, only that it could not be carried out now. */
 export const isPassing = (code: string): boolean =>

@@ -188,6 +188,8 @@ export function createEntities<State, Command, E extends Event>(
           entity.pending--
           pending--
           if (pending === 0) whenIdle?.()
+          // Of thousands at once none is worth keeping until its turn comes.
+          if (context?.isBulk && entity.pending === 0 && entity.mailbox === null) entities.delete(stream)
           resolve(outcome)
         }
       }

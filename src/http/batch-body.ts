@@ -2,14 +2,12 @@
  * The body of a batch, checked item by item: one schema over the whole of it would hold the event loop for tens of
  * milliseconds, and single sends would wait behind it.
  */
-import { setImmediate } from 'node:timers/promises'
 import { type Detail, RequestRefused } from './errors.ts'
 import { type Flaw, findFlaws } from './flaws.ts'
+import type { Messages } from './ports.ts'
 import { type BatchItem, batchEnvelope, batchItem } from './schemas/batch.ts'
 import { detail, detailsOf } from './validation.ts'
 
-/** Work of one turn of the event loop. */
-const SLICE_MS = 2
 /** Values in one item, or around all of them: well past what any valid one has, and soon checked. */
 const VALUES_MAX = 512
 
@@ -17,16 +15,13 @@ const VALUES_MAX = 512
  * The items of a batch, all of them well-formed; else 422 with the problems of the first that is not, which are named by
  * its position (channel-service, batch rules 1 and 2).
  */
-export async function checkBatch(body: unknown): Promise<readonly BatchItem[]> {
+export async function checkBatch(body: unknown, nextSlice: Messages['nextSlice']): Promise<readonly BatchItem[]> {
   if (body === undefined || body === null) throw new RequestRefused('malformed_json')
   const messages = checkEnvelope(body)
   const items: BatchItem[] = []
-  let sliceEnds = performance.now() + SLICE_MS
   for (const [index, message] of messages.entries()) {
-    if (performance.now() >= sliceEnds) {
-      await setImmediate()
-      sliceEnds = performance.now() + SLICE_MS
-    }
+    const turn = nextSlice()
+    if (turn) await turn
     items.push(checkItem(message, index))
   }
   return items

@@ -82,6 +82,8 @@ export type Messages = {
   send(caller: Caller, ref: string, input: SendInput): Promise<Result<Accepted>>
   /** One outcome per input, in order; resolves when the last one is durable. */
   sendMany(caller: Caller, ref: string, inputs: readonly SendInput[]): Promise<Result<readonly Result<Accepted>[]>>
+  /** Null while work on batches may go on, else when it may: all batches share their part of each turn of the event loop. */
+  nextSlice(): Promise<void> | null
   track(caller: Caller, messageId: string): Promise<Result<TrackedMessage>>
   list(
     caller: Caller,

@@ -1,4 +1,4 @@
-import type { Expected, Need, NewEvent } from './port.ts'
+import type { AppendOptions, Expected, Need, NewEvent } from './port.ts'
 import { MAX_EVENT_BYTES, NO_STREAM } from './port.ts'
 
 /** One append on its way to a home's writer. */
@@ -7,14 +7,19 @@ export type AppendRequest = {
   readonly expected: Expected
   readonly events: readonly NewEvent[]
   readonly need?: Need
+  readonly isBulk?: true
 }
 
 export const requestOf = (
   stream: string,
   expected: Expected,
   events: readonly NewEvent[],
-  need: Need | undefined
-): AppendRequest => (need ? { stream, expected, events, need } : { stream, expected, events })
+  { need, isBulk = false }: AppendOptions = {}
+): AppendRequest => {
+  const request = { stream, expected, events }
+  const needing = need ? { ...request, need } : request
+  return isBulk || need?.isBulk ? { ...needing, isBulk: true } : needing
+}
 
 export const MAX_EVENTS_PER_APPEND = 256
 /** Of a stream name, an event id and an event type, in UTF-16 code units. */

@@ -16,6 +16,8 @@ export type CommandContext = {
   readonly trace: string | null
   readonly cause: string | null
   readonly source: string
+  /** One of very many: what single requests append goes before it. */
+  readonly isBulk?: boolean
 }
 
 /** Same stream, command and index: same id, so that a repeated append is recognised. */
@@ -71,7 +73,7 @@ export async function appendEvents(
   const encoded = await encode(keyring, stream, events, context)
   const sealed = events.find(event => event.sealed !== undefined && event.subject !== undefined)
   const need = sealed?.subject === undefined ? undefined : keyring.needOf(sealed.subject)
-  return log.append(stream, expected, encoded, need)
+  return log.append(stream, expected, encoded, { need, isBulk: context.isBulk })
 }
 
 /** An event as it was read back: its clear part, upcast to the newest version. */

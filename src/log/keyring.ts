@@ -28,9 +28,9 @@ export type Keyring = {
   tenantAtHand(tenantId: string): TenantKeys | undefined
   /**
    * The contact of this address; its key is made when it is new. Where the log is ordered the key may still be on its way:
-   * what is sealed under it then needs it (`needOf`).
+   * what is sealed under it then needs it (`needOf`). `isBulk`: as for appends.
    */
-  ensureContact(tenantId: string, address: string, at: string): Promise<Contact>
+  ensureContact(tenantId: string, address: string, at: string, isBulk?: boolean): Promise<Contact>
   /** Null when nobody of this address is known, or it was erased. */
   findContact(tenantId: string, address: string): Promise<Contact | null>
   /** By id; null when it was erased. */
@@ -143,14 +143,14 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return tenant(tenantId)
   }
 
-  async function ensureContact(tenantId: string, address: string, at: string): Promise<Contact> {
+  async function ensureContact(tenantId: string, address: string, at: string, isBulk = false): Promise<Contact> {
     const keys = tenants.get(tenantId) ?? (await tenant(tenantId))
     const index = contactIndex(keys, address)
     const name = `${tenantId}.${index}`
     const held = heldAt(name)
     if (held) return held
     for (let busy = linking.get(name); busy; busy = linking.get(name)) await busy
-    return once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at)))
+    return once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at, isBulk)))
   }
 
   async function findContact(tenantId: string, address: string): Promise<Contact | null> {

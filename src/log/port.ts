@@ -64,7 +64,19 @@ export type Invalid = { readonly kind: 'invalid'; readonly reason: string }
 export type AppendResult = Appended | Conflict | Deleted | Invalid
 
 /** An event that another append depends on: what is sealed under a key must not outlive a key that was never written. */
-export type Need = { readonly stream: string; readonly eventId: string }
+export type Need = {
+  readonly stream: string
+  readonly eventId: string
+  /** The needed append waits among those of batches, so what needs it has to wait there too. */
+  readonly isBulk: boolean
+}
+
+export type AppendOptions = {
+  /** Only where the log is `ordered`. Unless that event is the first of its stream, nothing is written, and it throws. */
+  readonly need?: Need | undefined
+  /** One of very many: the appends of single requests go before it. The order among such appends stays. */
+  readonly isBulk?: boolean | undefined
+}
 
 export type ReadOptions = {
   /** First revision to return (inclusive). Forwards default 0; backwards default: the newest. */
@@ -79,14 +91,16 @@ export type Follower = {
 }
 
 export type EventLog = {
+  /** Atomic. Resolves when the events are durable; throws only when the outcome is unknown or the log cannot be written. */
+  append(
+    stream: string,
+    expected: Expected,
+    events: readonly NewEvent[],
+    options?: AppendOptions
+  ): Promise<AppendResult>
   /**
-   * Atomic. Resolves when the events are durable; throws only when the outcome is unknown or the log cannot be written.
-   * `need`: only where the log is `ordered`. Unless that event is the first of its stream, nothing is written, and it throws.
-   */
-  append(stream: string, expected: Expected, events: readonly NewEvent[], need?: Need): Promise<AppendResult>
-  /**
-   * Where appends reach the log in the order in which they were handed over, and where it is known at once whether a stream
-   * exists: an append may then need one that is still under way.
+   * Where appends of one kind (single, bulk) reach the log in the order in which they were handed over, and where it is known
+   * at once whether a stream exists: an append may then need one that is still under way.
    */
   readonly ordered?: { standing(stream: string): 'none' | 'live' | 'erased' }
   /** The stream's events; nothing for a stream that does not exist or was erased. */

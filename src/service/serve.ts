@@ -1,5 +1,4 @@
 /** Start and stop of a node, in order: storage, service, listeners, workers; and back. */
-import { pino } from 'pino'
 import { systemClock } from '../actors/clock.ts'
 import { newId } from '../actors/core.ts'
 import { type Settings, urlOfListener } from '../config/settings.ts'
@@ -7,6 +6,7 @@ import { createApp } from '../http/app.ts'
 import { openControlSocket } from './control-socket.ts'
 import { openCoordination } from './coordination.ts'
 import { type Demo, prepareDemo } from './demo.ts'
+import { createLogger } from './logger.ts'
 import type { Platforms } from './platforms.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { createService } from './service.ts'
@@ -69,23 +69,6 @@ export async function serve(settings: Settings): Promise<Running> {
       await sandbox?.close()
     }
   }
-}
-
-const LOG_BUFFER_BYTES = 64 * 1024
-const LOG_FLUSH_MS = 250
-
-function buffered(): ReturnType<typeof pino.destination> {
-  const destination = pino.destination({ sync: false, minLength: LOG_BUFFER_BYTES, maxWrite: 2 * LOG_BUFFER_BYTES })
-  setInterval(() => destination.flush(), LOG_FLUSH_MS).unref()
-  process.on('exit', () => destination.flushSync())
-  return destination
-}
-
-function createLogger(settings: Settings): pino.Logger {
-  const options = { level: settings.logLevel, base: { node: settings.nodeId } }
-  // Lines leave in bunches: one write a line is a tenth of what a send costs.
-  if (!process.stdout.isTTY) return pino(options, buffered())
-  return pino({ ...options, transport: { target: 'pino-pretty', options: { ignore: 'pid,node' } } })
 }
 
 const LOOPBACK_HOSTS = new Set(['127.0.0.1', 'localhost', '::1'])

@@ -1,5 +1,6 @@
 /** The body of a batch: all of it or nothing, named by position, and never in the way of others. */
 import t from 'tap'
+import { createSlices } from '../../src/actors/slices.ts'
 import { checkBatch } from '../../src/http/batch-body.ts'
 import { assertRefusal, listen } from './listening.ts'
 import { SEND_BODY } from './routes-table.ts'
@@ -142,7 +143,7 @@ t.test('others have their turn while a full batch is checked', async t => {
     if (!isDone) setImmediate(count)
   }
   setImmediate(count)
-  const checked = await checkBatch({ messages })
+  const checked = await checkBatch({ messages }, createSlices(2).next)
   isDone = true
   t.strictSame(checked, messages)
   // Checked in one go, not a single one would go by.

@@ -199,6 +199,7 @@ export function stubDoors(): Stub {
       return apiKey === KEYS.limited ? principal(id('key', '1'), allowed) : null
     }
   }
+  rooms.messages = { ...rooms.messages, nextSlice: () => null }
   rooms.callbacks = { ...rooms.callbacks, knowsVerifyToken: (token: string) => token === 'verify-me' }
   rooms.health = {
     notReady: () => (scripted.has('health') ? 'the views are being rebuilt' : null),

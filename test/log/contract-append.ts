@@ -98,12 +98,12 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     const log = await open(t)
     if (!traits.keepsArrivalOrder) {
       t.equal(log.ordered, undefined)
-      const need = { stream: 'key-1', eventId: 'evt_k' }
-      await t.rejects(log.append('s-1', NO_STREAM, [event('a')], need), /no order/)
+      const need = { stream: 'key-1', eventId: 'evt_k', isBulk: false }
+      await t.rejects(log.append('s-1', NO_STREAM, [event('a')], { need }), /no order/)
       return
     }
     const after = (stream: string, key: string, eventId: string) =>
-      log.append(stream, NO_STREAM, [event(stream)], { stream: key, eventId })
+      log.append(stream, NO_STREAM, [event(stream)], { need: { stream: key, eventId, isBulk: false } })
     t.equal(log.ordered?.standing('key-1'), 'none')
     const results = await Promise.allSettled([
       log.append('key-1', NO_STREAM, [event('k')]),
@@ -125,6 +125,31 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     t.same(await ids(log, 's-1'), ['evt_s-1'])
   })
 
+  t.test('what one request waits for goes before what a batch waits for, whose order stays', async t => {
+    const log = await open(t)
+    const append = (stream: string, isBulk: boolean) => log.append(stream, NO_STREAM, [event(stream)], { isBulk })
+    const many = Array.from({ length: 700 }, (_, index) => append(`many-${index}`, true))
+    const one = append('one', false)
+    const positions = (await Promise.all(many)).map(result => appended(result).position)
+    const { position: single } = appended(await one)
+    const overtaken = positions.filter(position => position > single)
+    t.ok(overtaken.length > 300, `${overtaken.length} of 700 were overtaken`)
+    if (traits.keepsArrivalOrder) t.ok(isAscending(positions))
+  })
+
+  t.test('an append waits among those of batches when what it needs does', async t => {
+    const log = await open(t)
+    if (!traits.keepsArrivalOrder) return t.pass('this log keeps no order among appends')
+    const many = Array.from({ length: 300 }, (_, index) =>
+      log.append(`many-${index}`, NO_STREAM, [event(`${index}`)], { isBulk: true })
+    )
+    const key = log.append('key-1', NO_STREAM, [event('k')], { isBulk: true })
+    const need = { stream: 'key-1', eventId: 'evt_k', isBulk: true }
+    const after = await log.append('s-1', NO_STREAM, [event('a')], { need })
+    await Promise.all(many)
+    t.ok(appended(after).position > appended(await key).position)
+  })
+
   t.test('appends of one caller keep their order, also across commits', async t => {
     const log = await open(t)
     const results = await Promise.all(
@@ -134,11 +159,7 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     )
     const positions = results.map(result => appended(result).position)
     const rows = traits.keepsArrivalOrder ? [positions] : [0, 1, 2, 3, 4, 5, 6].map(row => everySeventh(positions, row))
-    for (const row of rows)
-      t.same(
-        row,
-        row.toSorted((a, b) => a - b)
-      )
+    for (const row of rows) t.ok(isAscending(row))
     t.equal(new Set(positions).size, 700)
     t.equal(await log.head(), Math.max(...positions))
   })
@@ -180,6 +201,8 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
 const eventsOf = (name: string, size: number) => Array.from({ length: size }, (_, index) => event(`${name}-${index}`))
 
 const everySeventh = (list: readonly number[], from: number) => list.filter((_, index) => index % 7 === from)
+
+const isAscending = (list: readonly number[]) => list.every((one, index) => index === 0 || one > (list[index - 1] ?? 0))
 
 const ids = async (log: EventLog, stream: string) => (await all(log.read(stream))).map(({ id }) => id)
 

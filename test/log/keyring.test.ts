@@ -118,11 +118,11 @@ t.test('a key that never reached the log is nobody’s, and neither is what was 
   const need = ring.needOf(lost.id)
   const event = { id: 'evt_1', type: 'Sealed', body: '{}', meta: '{}' }
   t.ok(await ring.seal(TENANT, lost.id, 'private', 'evt_1'), 'it is sealed all the same')
-  await t.rejects(failing.append('message-1', NO_STREAM, [event], need), LogUnavailable)
+  await t.rejects(failing.append('message-1', NO_STREAM, [event], { need }), LogUnavailable)
   full = false
   const kept = await ring.ensureContact(TENANT, ADDRESS, at(0))
   t.not(kept.id, lost.id)
-  t.match(await failing.append('message-1', NO_STREAM, [event], ring.needOf(kept.id)), { kind: 'appended' })
+  t.match(await failing.append('message-1', NO_STREAM, [event], { need: ring.needOf(kept.id) }), { kind: 'appended' })
 })
 
 t.test('contacts are found by address and by id, by their own tenant only', async t => {

@@ -42,7 +42,7 @@ export function sendBatch(app: App, { messages }: ServiceDoors, bodyLimit: numbe
     const validatorCompiler = () => (value: unknown) => ({ value })
     const options = { onRequest: may('messages:send'), schema, validatorCompiler }
     scope.post('/v1/channels/:ref/messages/batch', options, async (request, reply) => {
-      const items = await checkBatch(request.body)
+      const items = await checkBatch(request.body, messages.nextSlice)
       const { ref } = request.params
       if (!isId('ch', ref) && !isPhone(ref)) return refuse(reply, 'channel_not_found')
       const result = await messages.sendMany(callerOf(request), ref, items)

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type AppendRequest, problemOf } from '../append-request.ts'
+import { type AppendRequest, problemOf, requestOf } from '../append-request.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 import type { EventVersion } from '../event-versions.ts'
@@ -172,13 +172,15 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
   }
 
   return {
-    async append(stream, expected, events, need) {
+    async append(stream, expected, events, options) {
       ensureWritable()
-      if (need) throw new Error('this log keeps no order among appends')
-      const request = { stream, expected, events }
+      if (options?.need) throw new Error('this log keeps no order among appends')
+      const request = requestOf(stream, expected, events, options)
       const reason = problemOf(request)
       if (reason) return { kind: 'invalid', reason }
-      const result = await turns.run(stream, textOf(events), () => write(request))
+      const result = await turns.run({ stream, size: textOf(events), isBulk: request.isBulk === true }, () =>
+        write(request)
+      )
       if (result.kind === 'appended') tail.saw(result.position)
       return result
     },
@@ -199,7 +201,7 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
     },
     async erase(stream) {
       ensureWritable()
-      await turns.run(stream, 0, () => bury(stream))
+      await turns.run({ stream, size: 0, isBulk: false }, () => bury(stream))
     },
     head: () => tail.head(createBudget(clock, budgetMs)),
     numberOf: numbers.find,

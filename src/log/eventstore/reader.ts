@@ -47,7 +47,9 @@ export function createReader(options: ReaderOptions): Reader {
   let reads = 0
 
   const inTurn = <T>(call: () => Promise<T>): Promise<T> =>
-    turns.run(String(reads++), 0, () => repeatedly(createBudget(clock, budgetMs), call))
+    turns.run({ stream: String(reads++), size: 0, isBulk: false }, () =>
+      repeatedly(createBudget(clock, budgetMs), call)
+    )
 
   const recorded = (stored: StoredEvent): RecordedEvent => {
     const { event, position, stream, revision, hash } = stored

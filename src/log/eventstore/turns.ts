@@ -13,19 +13,23 @@ export type TurnsOptions = {
   readonly waitMs: number
 }
 
+/** `size`: characters of event text. `isBulk`: what is not goes first, unless it waits for its own stream. */
+export type Work = { readonly stream: string; readonly size: number; readonly isBulk: boolean }
+
 /** Gives out turns in the order of arrival: one at a time to each stream, a few at a time to all. */
 export type Turns = {
   /** Rejects with LogUnavailable when the queue is full or the wait too long: the work was not begun then. */
-  run<T>(stream: string, size: number, work: () => Promise<T>): Promise<T>
+  run<T>(work: Work, doIt: () => Promise<T>): Promise<T>
   /** Resolves when nothing runs and nothing waits. */
   idle(): Promise<void>
 }
 
-type Turn = { readonly stream: string; begin(): Promise<void> }
+type Turn = { readonly stream: string; readonly isBulk: boolean; begin(): Promise<void> }
 
 export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOptions): Turns {
   const lanes = new Map<string, Turn[]>()
-  const ready: Turn[] = []
+  const single: Turn[] = []
+  const bulk: Turn[] = []
   const idlers: (() => void)[] = []
   let running = 0
   let waiting = 0
@@ -33,7 +37,7 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
 
   function start(): void {
     for (; running < width; running++) {
-      const turn = ready.shift()
+      const turn = single.shift() ?? bulk.shift()
       if (!turn) break
       void finish(turn)
     }
@@ -46,9 +50,13 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
     const lane = lanes.get(turn.stream)
     lane?.shift()
     const next = lane?.[0]
-    if (next) ready.push(next)
+    if (next) makeReady(next)
     else lanes.delete(turn.stream)
     start()
+  }
+
+  function makeReady(turn: Turn): void {
+    ;(turn.isBulk ? bulk : single).push(turn)
   }
 
   function enqueue(turn: Turn): void {
@@ -56,13 +64,13 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
     if (lane) lane.push(turn)
     else {
       lanes.set(turn.stream, [turn])
-      ready.push(turn)
+      makeReady(turn)
     }
     start()
   }
 
   return {
-    run(stream, size, work) {
+    run({ stream, size, isBulk }, doIt) {
       if (waiting >= queueMax || text + size > textMax)
         return Promise.reject(new LogUnavailable('too many appends wait for EventStoreDB'))
       waiting++
@@ -81,10 +89,11 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
         })
         enqueue({
           stream,
+          isBulk,
           async begin() {
             if (!isWaiting) return
             leave()
-            await work().then(resolve, reject)
+            await doIt().then(resolve, reject)
           }
         })
       })

@@ -35,7 +35,7 @@ export type ContactKeys = {
   /** Whose address it is; null when nobody's, or it was erased. */
   find(keys: TenantKeys, index: string): Promise<Contact | null>
   /** The same; a contact is made where there is none. */
-  ensure(keys: TenantKeys, index: string, address: string, at: string): Promise<Contact>
+  ensure(keys: TenantKeys, index: string, address: string, at: string, isBulk: boolean): Promise<Contact>
   /** From now on the contact goes by the address of `index` too. Null when it was erased meanwhile. */
   link(keys: TenantKeys, contact: Contact, index: string, at: string): Promise<Linked | null>
   /** The event that must be in the log before anything sealed for this contact; undefined when it is there. */
@@ -166,7 +166,13 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     return null
   }
 
-  async function ensure(keys: TenantKeys, index: string, address: string, at: string): Promise<Contact> {
+  async function ensure(
+    keys: TenantKeys,
+    index: string,
+    address: string,
+    at: string,
+    isBulk: boolean
+  ): Promise<Contact> {
     const { found } = await claim(keys, index, stream => {
       const contact = newContact(keys, stream, address)
       const wrapped = encrypt(keys.encryption, contact.key, contact.id)
@@ -178,8 +184,9 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
         sealed: { address }
       }
       const eventId = keyEventId(at)
-      const appended = appendKeyEvent(log, stream, NO_STREAM, { id: eventId, event }, keys.tenantId, contact.key)
-      return { found: { contact, end: 0 }, need: { stream, eventId }, appended }
+      const { tenantId } = keys
+      const appended = appendKeyEvent(log, stream, NO_STREAM, { id: eventId, event }, tenantId, contact.key, { isBulk })
+      return { found: { contact, end: 0 }, need: { stream, eventId, isBulk }, appended }
     })
     return found.contact
   }

@@ -3,7 +3,7 @@ import type { Event } from '../../domain/event.ts'
 import { timeOrderedId } from '../../domain/ids.ts'
 import { encrypt } from '../encryption.ts'
 import { entropy } from '../entropy.ts'
-import type { AppendResult, EventLog } from '../port.ts'
+import type { AppendOptions, AppendResult, EventLog } from '../port.ts'
 
 export type KeyAppend = Exclude<AppendResult, { kind: 'invalid' }>
 
@@ -16,12 +16,13 @@ export async function appendKeyEvent(
   expected: number,
   { id, event }: { readonly id: string; readonly event: Event },
   tenantId: string | null,
-  sealingKey?: Buffer
+  sealingKey?: Buffer,
+  options?: AppendOptions
 ): Promise<KeyAppend> {
   const sealed = sealingKey ? { sealed: encrypt(sealingKey, JSON.stringify(event.sealed), id) } : {}
   const body = JSON.stringify({ v: 1, data: event.data, ...sealed })
   const meta = JSON.stringify({ tenant: tenantId, trace: null, cause: null, source: 'keyring', at: event.at })
-  const result = await log.append(stream, expected, [{ id, type: event.type, body, meta }])
+  const result = await log.append(stream, expected, [{ id, type: event.type, body, meta }], options)
   if (result.kind === 'invalid') throw new Error(`key stream refused: ${result.reason}`)
   return result
 }

@@ -36,9 +36,10 @@ export function createEventLog(parts: EventLogParts): EventLog {
   }
 
   return {
-    async append(stream, expected, events, need) {
-      const written = await parts.append(stream, expected, events, need)
-      if (written.kind === 'appended' && written.first) rememberFirst(stream, events, written)
+    async append(stream, expected, events, options) {
+      const written = await parts.append(stream, expected, events, options)
+      const isWorthKeeping = written.kind === 'appended' && !options?.isBulk
+      if (isWorthKeeping && written.first) rememberFirst(stream, events, written)
       return written
     },
     ordered: { standing: reader.standing },

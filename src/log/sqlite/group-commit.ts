@@ -4,7 +4,7 @@ import { LogUnavailable, MAX_APPENDS_PER_COMMIT } from '../port.ts'
 import type { Answer, Written } from './protocol.ts'
 import type { Writer } from './writer.ts'
 
-/** Appends that arrive together share a commit; the answers come in their order. */
+/** Appends that arrive together share a commit, single ones first; the answers come in the order of their kind. */
 export type GroupCommit = {
   add(request: AppendRequest, settle: (answer: Answer) => void): void
   append(request: AppendRequest): Promise<Written>
@@ -23,15 +23,22 @@ export type GroupCommitOptions = {
 
 type Waiting = { readonly request: AppendRequest; readonly settle: (answer: Answer) => void }
 
+/** A commit that a single request waits for, or that one may come to wait for, is a short one. */
+const BULK_BESIDE_SINGLE = 64
+const BULK_ALONE = 128
+
 export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOptions): GroupCommit {
-  let waiting: Waiting[] = []
+  let single: Waiting[] = []
+  let bulk: Waiting[] = []
   let scheduled = false
   let head = writer.reader.head()
 
   function add(request: AppendRequest, settle: (answer: Answer) => void): void {
-    waiting.push({ request, settle })
+    ;(request.isBulk ? bulk : single).push({ request, settle })
     plan()
   }
+
+  const isWaiting = (): boolean => single.length > 0 || bulk.length > 0
 
   function plan(): void {
     if (scheduled) return
@@ -43,13 +50,15 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
   function turn(): void {
     scheduled = false
     commitGroup()
-    if (waiting.length > 0) plan()
+    if (isWaiting()) plan()
   }
 
   function commitGroup(): void {
-    if (waiting.length === 0) return
-    const group = waiting.slice(0, MAX_APPENDS_PER_COMMIT)
-    waiting = waiting.slice(MAX_APPENDS_PER_COMMIT)
+    if (!isWaiting()) return
+    const room = single.length > 0 ? Math.max(0, BULK_BESIDE_SINGLE - single.length) : BULK_ALONE
+    const group = [...single.slice(0, MAX_APPENDS_PER_COMMIT), ...bulk.slice(0, room)]
+    single = single.slice(MAX_APPENDS_PER_COMMIT)
+    bulk = bulk.slice(room)
     const answers = tryCommit(group.map(({ request }) => request))
     for (const [index, answer] of answers.entries()) {
       if (answer.kind === 'appended') head = Math.max(head, answer.position)
@@ -71,7 +80,7 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
     add,
     append: request => new Promise((resolve, reject) => add(request, answer => settle(answer, resolve, reject))),
     flush() {
-      while (waiting.length > 0) commitGroup()
+      while (isWaiting()) commitGroup()
     },
     head: () => head
   }

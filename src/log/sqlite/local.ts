@@ -31,9 +31,9 @@ export function openLocalLog(options: LocalLogOptions): EventLog {
     grown,
     clock,
     onProblem,
-    async append(stream, expected, events, need) {
+    async append(stream, expected, events, options) {
       if (!open) throw new LogUnavailable('the event log is closed')
-      const request = requestOf(stream, expected, events, need)
+      const request = requestOf(stream, expected, events, options)
       const reason = problemOf(request)
       return reason ? { kind: 'invalid', reason } : commits.append(request)
     },

@@ -10,7 +10,7 @@ export const MAX_OUTSTANDING_TEXT = 64 * 1024 * 1024
 
 type Waiting = { readonly size: number; settle(answer: Answer): void; fail(error: Error): void }
 
-/** Appends that were handed over and are not answered yet. Answers come in the order of the appends. */
+/** Appends of one kind that were handed over and are not answered yet. Answers come in the order of the appends. */
 export type Outstanding = {
   isFull(): boolean
   isEmpty(): boolean

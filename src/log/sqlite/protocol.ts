@@ -18,8 +18,13 @@ export type ToThread =
 export type FromThread =
   | { readonly kind: 'log:ready' }
   | { readonly kind: 'log:failed'; readonly reason: string }
-  /** Answers come in the order of the requests; `head` is the newest durable position. */
-  | { readonly kind: 'log:committed'; readonly answers: readonly Answer[]; readonly head: Position }
+  /** Answers come in the order of the requests of their kind; `head` is the newest durable position. */
+  | {
+      readonly kind: 'log:committed'
+      readonly single: readonly Answer[]
+      readonly bulk: readonly Answer[]
+      readonly head: Position
+    }
   | { readonly kind: 'log:erased'; readonly id: number; readonly problem: string | null }
   | { readonly kind: 'log:anchor'; readonly line: string }
   /** Something in the thread did not work, and is tried again. */

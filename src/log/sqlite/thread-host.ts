@@ -1,6 +1,7 @@
 import type { AnchorKeeper } from '../anchor-keeper.ts'
 import { createAnchorKeeper } from '../anchor-keeper.ts'
 import { ANCHOR_STREAM, createAnchorSigner } from '../anchors.ts'
+import { requestOf } from '../append-request.ts'
 import type { Clock } from '../clock.ts'
 import { systemClock } from '../clock.ts'
 import type { EventVersion } from '../event-versions.ts'
@@ -32,13 +33,15 @@ export function createLogThread(options: LogThreadOptions): void {
   const { dataDir, port, clock = systemClock, inspect = () => undefined, onCommitted = () => undefined } = options
   const say = (message: FromThread): void => port.postMessage(message)
   const writer = opened(dataDir, port, inspect)
-  let answers: Answer[] = []
+  let single: Answer[] = []
+  let bulk: Answer[] = []
   const commits = createGroupCommit({
     writer,
     schedule: task => void setImmediate(task),
     onGroup(head) {
-      say({ kind: 'log:committed', answers, head })
-      answers = []
+      say({ kind: 'log:committed', single, bulk, head })
+      single = []
+      bulk = []
       keeper?.grown()
       onCommitted()
     }
@@ -47,9 +50,8 @@ export function createLogThread(options: LogThreadOptions): void {
   let keeper: AnchorKeeper | null = null
   let isClosing = false
 
-  const answer = (result: Answer): void => {
-    answers.push(result)
-  }
+  const answerSingle = (answer: Answer): void => void single.push(answer)
+  const answerBulk = (answer: Answer): void => void bulk.push(answer)
 
   async function eraseAndSay(id: number, stream: string): Promise<void> {
     try {
@@ -77,7 +79,7 @@ export function createLogThread(options: LogThreadOptions): void {
         hashes: writer.reader.hashes,
         waiting: after => commits.head() - after,
         newestAnchor,
-        append: (stream, expected, events) => commits.append({ stream, expected, events })
+        append: (stream, expected, events) => commits.append(requestOf(stream, expected, events))
       },
       newest: newestAnchor(),
       signer: createAnchorSigner(privateKey),
@@ -90,7 +92,8 @@ export function createLogThread(options: LogThreadOptions): void {
 
   function handle(message: ToThread): void {
     if (message.kind === 'log:hello') say({ kind: 'log:ready' })
-    else if (message.kind === 'log:append') for (const request of message.requests) commits.add(request, answer)
+    else if (message.kind === 'log:append')
+      for (const request of message.requests) commits.add(request, request.isBulk ? answerBulk : answerSingle)
     else if (message.kind === 'log:erase') void eraseAndSay(message.id, message.stream)
     else if (message.kind === 'log:anchor-with') keepAnchors(message.privateKey)
     else if (!isClosing) {

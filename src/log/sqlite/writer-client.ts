@@ -25,7 +25,8 @@ export type WriterClientOptions = {
 }
 
 export function connectWriter({ port, onCommitted, onAnchor, onProblem }: WriterClientOptions): WriterClient {
-  const outstanding = createOutstanding()
+  const single = createOutstanding()
+  const bulk = createOutstanding()
   const erasing = new Map<number, Pending>()
   const opened = pending()
   const closed = pending()
@@ -35,11 +36,12 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 
   const say = (message: ToThread): void => port.postMessage(message)
 
-  const append: WriterClient['append'] = async (stream, expected, events, need) => {
+  const append: WriterClient['append'] = async (stream, expected, events, options) => {
     if (state !== 'open') throw new LogUnavailable(state === 'dead' ? 'the thread of the event log has ended' : CLOSED)
-    const request = requestOf(stream, expected, events, need)
+    const request = requestOf(stream, expected, events, options)
     const reason = problemOf(request)
     if (reason) return { kind: 'invalid', reason }
+    const outstanding = request.isBulk ? bulk : single
     if (outstanding.isFull()) throw new LogUnavailable('too many appends are waiting for the event log')
     // All appends of one turn of the event loop travel in one message.
     if (outbox.length === 0) setImmediate(flush)
@@ -71,7 +73,7 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
   }
 
   function closeWhenAnswered(): void {
-    if (state === 'closing' && outstanding.isEmpty() && erasing.size === 0) say({ kind: 'log:close' })
+    if (state === 'closing' && single.isEmpty() && bulk.isEmpty() && erasing.size === 0) say({ kind: 'log:close' })
   }
 
   function hear(message: FromThread): void {
@@ -83,7 +85,8 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
     else {
       if (message.kind === 'log:erased') erased(message.id, message.problem)
       else {
-        outstanding.take(message.answers)
+        single.take(message.single)
+        bulk.take(message.bulk)
         onCommitted()
       }
       closeWhenAnswered()
@@ -96,7 +99,9 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
     state = 'dead'
     const reason = cause instanceof Error ? cause.message : 'the thread of the event log has ended'
     opened.reject(new LogUnavailable(reason))
-    outstanding.fail(outbox.length, reason)
+    const unsentBulk = outbox.filter(({ isBulk }) => isBulk).length
+    bulk.fail(unsentBulk, reason)
+    single.fail(outbox.length - unsentBulk, reason)
     for (const erase of erasing.values()) erase.reject(new LogUnavailable(reason))
     outbox = []
     erasing.clear()

@@ -1,0 +1,31 @@
+import t from 'tap'
+import { createSlices } from '../../src/actors/slices.ts'
+
+const SLICE_MS = 5
+const WORKERS = 3
+
+t.test('all who work have turns, and together one slice in each', async t => {
+  const slices = createSlices(SLICE_MS)
+  let turn = 0
+  let isOver = false
+  /** Who has worked in which turn of the event loop. */
+  const worked = new Set<string>()
+  let steps = 0
+  async function work(worker: number): Promise<void> {
+    while (!isOver) {
+      const slice = slices.next()
+      if (slice) await slice
+      worked.add(`${turn} ${worker}`)
+      steps++
+    }
+  }
+  const workers = Array.from({ length: WORKERS }, (_, worker) => work(worker))
+  for (; turn < 30; turn++) await new Promise(resolve => setImmediate(resolve))
+  isOver = true
+  await Promise.all(workers)
+  const turns = new Set([...worked].map(one => one.split(' ')[0]))
+  t.equal(worked.size, turns.size, 'never two of them in one turn')
+  for (let worker = 0; worker < WORKERS; worker++)
+    t.ok([...worked].filter(one => one.endsWith(` ${worker}`)).length > 5, `worker ${worker} had turns`)
+  t.ok(steps > 10 * worked.size, `a slice is worth having: ${steps} steps in ${worked.size} slices`)
+})
