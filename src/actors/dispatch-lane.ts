@@ -31,8 +31,8 @@ export type Dispatched = { readonly spent: boolean; readonly position: number | 
 export type Turn = { readonly come: Promise<void>; pass(): void }
 
 export type Lane = {
-  /** Something changed: look again. */
-  pump(): Promise<void>
+  /** Something changed: look again. `hasNews`: in the view of the queue, so that its rows are worth reading again. */
+  pump(hasNews?: boolean): Promise<void>
   readonly busy: () => number
   stop(): void
 }
@@ -50,8 +50,11 @@ export function createLane(options: LaneOptions): Lane {
   /** Rows in hand that wait for their turn, in order. */
   let ahead: QueueRow[] = []
   let cursor = 0
-  /** Position of the views at which there was nothing more to read: before they move there is nothing new. */
-  let exhaustedAt: number | null = null
+  /** There was nothing more to read; the view tells when there is. */
+  let isExhausted = false
+  let hasNews = true
+  /** As the view said it last. */
+  let nextRetry: string | null = null
   const busyContacts = new Set<string>()
   const inHand = new Map<string, number>()
   let inFlight = 0
@@ -59,9 +62,8 @@ export function createLane(options: LaneOptions): Lane {
   const timer = alarm(clock, () => void pump())
 
   function refill(): void {
-    const position = options.viewPosition()
     const page = options.next(cursor, PAGE)
-    exhaustedAt = page.length < PAGE ? position : null
+    isExhausted = page.length < PAGE
     const last = page.at(-1)
     if (last) cursor = last.position
     ahead.push(...page)
@@ -82,7 +84,7 @@ export function createLane(options: LaneOptions): Lane {
     for (;;) {
       const index = ahead.findIndex(row => !busyContacts.has(row.contactId))
       if (index >= 0) return ahead.splice(index, 1)[0] ?? null
-      if (exhaustedAt === options.viewPosition() || ahead.length >= AHEAD_MAX) return null
+      if (isExhausted || ahead.length >= AHEAD_MAX) return null
       refill()
     }
   }
@@ -138,7 +140,8 @@ export function createLane(options: LaneOptions): Lane {
   let pumping = false
   let again = false
 
-  async function pump(): Promise<void> {
+  async function pump(news = false): Promise<void> {
+    hasNews ||= news
     if (pumping) {
       again = true
       return
@@ -161,8 +164,14 @@ export function createLane(options: LaneOptions): Lane {
 
   async function fillSlots(): Promise<void> {
     forgetSeen()
-    const next = options.nextRetry()
-    const retries = next !== null && Date.parse(next) <= clock.now() ? takeRetries() : []
+    if (hasNews) {
+      isExhausted = false
+      nextRetry = options.nextRetry()
+    }
+    const isRetryDue = nextRetry !== null && Date.parse(nextRetry) <= clock.now()
+    // What is taken stays listed until its new attempt is folded in: then it is asked again.
+    hasNews = isRetryDue
+    const retries = isRetryDue ? takeRetries() : []
     while (inFlight < concurrency && !stopped) {
       const row = retries.shift() ?? takeNext()
       if (!row) break
@@ -177,7 +186,7 @@ export function createLane(options: LaneOptions): Lane {
       if (stopped) return bucket.giveBack()
       start(row)
     }
-    if (next !== null) timer.at(Math.max(Date.parse(next), clock.now() + STALE_MS))
+    if (nextRetry !== null) timer.at(Math.max(Date.parse(nextRetry), clock.now() + STALE_MS))
   }
 
   return {

@@ -215,9 +215,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   views.onPage(({ touched }) => {
     if (stopping) return
-    for (const channelId of touched.dispatch ?? []) if (core.works(channelId)) void lane(channelId).pump()
+    for (const channelId of touched.queue ?? []) if (core.works(channelId)) void lane(channelId).pump(true)
     for (const channelId of touched.channel ?? []) void lanes.get(channelId)?.pump()
-    if (touched.dispatch) schedule()
+    if (touched.queue) schedule()
   })
 
   return {

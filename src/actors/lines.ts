@@ -17,18 +17,27 @@ export type Lines = {
 const LINES_MAX = 10_000
 
 export function createLines(core: Core, poolKey: (baseUrl: string) => string | null): Lines {
-  const secrets = new LRUCache<string, { generation: number; value: ChannelSecrets }>({ max: LINES_MAX })
+  const secrets = new LRUCache<string, { generation: number; value: Promise<ChannelSecrets> }>({ max: LINES_MAX })
 
-  async function secretsOf(channel: Channel): Promise<ChannelSecrets> {
-    const held = secrets.get(channel.id)
-    if (held?.generation === channel.secretsGeneration) return held.value
+  /** Many sends may ask at once when a number gets its credentials: they are read once. */
+  function secretsOf({ id, secretsGeneration: generation }: Channel): Promise<ChannelSecrets> {
+    const held = secrets.get(id)
+    if (held?.generation === generation) return held.value
+    const value = readSecrets(id)
+    secrets.set(id, { generation, value })
+    value.catch(() => {
+      if (secrets.get(id)?.value === value) secrets.delete(id)
+    })
+    return value
+  }
+
+  async function readSecrets(channelId: string): Promise<ChannelSecrets> {
     let value: ChannelSecrets = {}
-    for await (const recorded of core.log.read(streamOf.channel(channel.id))) {
+    for await (const recorded of core.log.read(streamOf.channel(channelId))) {
       const event = decode<ChannelEvent>(recorded)
       if (event.ciphertext === null) continue
       value = { ...value, ...(await unseal<ChannelSecrets>(core, event)) }
     }
-    secrets.set(channel.id, { generation: channel.secretsGeneration, value })
     return value
   }
 

@@ -114,9 +114,10 @@ export function createReports(core: Core, identities: Identities): Reports {
   return {
     status,
     async echo(channel, update, trace) {
-      if (!update.api || !views.hasInDoubt(channel.id)) return
+      if (!update.api) return
       const index = await indexOf(channel, update.providerId)
-      if ((await sought(channel, index)).messageId !== null) return
+      const known = await sought(channel, index)
+      if (known.messageId !== null || !known.inDoubt) return
       const messageId = await echoed(channel, update)
       if (messageId === null) return
       const { providerId, address, providerAt } = update

@@ -55,7 +55,10 @@ export type Rows = {
 
 /** Who wants to know that something changed: handed to the main thread after the page is committed. */
 export type Topic =
+  /** Messages of a number have moved on after they were queued. */
   | 'dispatch'
+  /** The queue of a number has rows or moments that nobody can know of yet. */
+  | 'queue'
   | 'outbox'
   | 'todo'
   | 'channel'

@@ -66,7 +66,7 @@ t.test('listeners hear who was touched', async t => {
         channel: [channelId],
         destination: [destinationId],
         outbox: [destinationId],
-        dispatch: [channelId]
+        queue: [channelId]
       }
     }
   ])

@@ -89,6 +89,8 @@ export const dispatchQueueProjection: Projection = {
     else rows.put(queue, { ...row, state: after })
     count(rows, row.channelId, before, after)
     touch('dispatch', row.channelId)
+    // The dispatcher knows its own steps; news are when to try again, and when to give up.
+    if (after === 'retrying' || after === 'indeterminate') touch('queue', row.channelId)
   }
 }
 
@@ -120,7 +122,7 @@ function admit(event: RecordedOf<Extract<MessageEvent, { type: 'MessageQueued' }
   // The hash of the channel's id is taken once, not with every message.
   row.shard = depth.shard
   rows.put(queue, row)
-  touch('dispatch', channelId)
+  touch('queue', channelId)
   if (depth.deletedAt !== null) touch('todo', 'fail_waiting')
 }
 
