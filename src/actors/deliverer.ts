@@ -65,6 +65,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
       retries: limit => views.dueDeliveryRetries(destinationId, now(core), limit),
       nextRetry: () => views.nextDeliveryDue(destinationId),
       viewPosition: views.position,
+      onCrash: error => core.logger.warn({ err: error, destinationId }, 'a delivery failed and is tried again'),
       deliver(row, answered) {
         const work = deliver(row, answered)
         running.set(work, destinationId)
@@ -162,13 +163,17 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
   }
 
   async function cancelFor(tenantId: string, contactId: string): Promise<number> {
-    let cancelled = 0
+    /** The view may list them a little longer. */
+    const cancelled = new Set<string>()
+    let last = 0
     for (;;) {
       const rows = views.unsettledDeliveriesOf(tenantId, contactId, CANCELLED_AT_ONCE)
-      if (rows.length === 0) return cancelled
-      const positions = await Promise.all(rows.map(row => settle(row, { state: 'dead', error: 'contact_erased' })))
-      cancelled += rows.length
-      await views.caughtUp(Math.max(...positions))
+      if (rows.length === 0) return cancelled.size
+      const fresh = rows.filter(({ id }) => !cancelled.has(id))
+      const dead = { state: 'dead', error: 'contact_erased' } as const
+      last = Math.max(last, ...(await Promise.all(fresh.map(row => settle(row, dead)))))
+      for (const { id } of fresh) cancelled.add(id)
+      await views.caughtUp(last)
     }
   }
 

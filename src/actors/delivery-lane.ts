@@ -11,8 +11,12 @@ export type DeliveryLaneOptions = {
   readonly next: (afterSeq: number, limit: number) => readonly DeliveryRow[]
   readonly retries: (limit: number) => readonly DeliveryRow[]
   readonly nextRetry: () => string | null
-  /** Posts and records; resolves with the position of the outcome. `answered`: the receiver is done with it. */
+  /**
+   * Posts and records; resolves with the position of the outcome. `answered`: the receiver is done with it. Rejects when it
+   * could not even begin, or nobody knows what was recorded: the delivery then stays in hand.
+   */
   readonly deliver: (row: DeliveryRow, answered: () => void) => Promise<number>
+  readonly onCrash: (error: unknown) => void
   readonly viewPosition: () => number
 }
 export type DeliveryLane = { pump(): void; stop(): void }
@@ -23,6 +27,8 @@ const AHEAD_MAX = 1_024
 const UNSEEN_MAX = 4_096
 /** A retry that the view still lists although it was just done is looked at again after this. */
 const STALE_MS = 50
+/** After a delivery that could not begin, for instance because the log cannot be read. */
+const CRASH_WAIT_MS = 1_000
 
 export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
   const { clock, concurrency } = options
@@ -70,11 +76,22 @@ export function createDeliveryLane(options: DeliveryLaneOptions): DeliveryLane {
       if (first) busyStreams.delete(row.streamNo)
       pump()
     }
-    options
-      .deliver(row, leave)
-      .then(position => inHand.set(row.id, position))
-      .catch(() => inHand.delete(row.id))
-      .finally(leave)
+    options.deliver(row, leave).then(
+      position => {
+        inHand.set(row.id, position)
+        leave()
+      },
+      error => {
+        options.onCrash(error)
+        clock.after(CRASH_WAIT_MS, () => {
+          inHand.delete(row.id)
+          // It is listed before the cursor, where nobody looks again; those after it in its stream have waited.
+          if (first && !stopped) ahead.unshift(row)
+          if (hasLeft) pump()
+          else leave()
+        })
+      }
+    )
   }
 
   function pump(): void {
