@@ -111,6 +111,8 @@ export function createErasure({ core, optOuts, cancelDeliveries, removeMedia }: 
       const contact = await keyring.findContact(tenantId, address)
       if (!contact) return ok({ contact: masked, messages: 0, deliveriesCancelled: 0, erasedAt })
       const contactId = contact.id
+      // Its key may still wait among those of a batch: an erasure on record before it would find nothing to erase.
+      await keyring.settled(contactId)
       await core.own.settled(tenantId)
       const linked = views.identities(contactId).contactIds.filter(id => id !== contactId)
       const event: ContactErased = {

@@ -45,6 +45,8 @@ export type Keyring = {
   forgetContact(contactId: string): void
   /** The event that must be in the log before anything sealed for this subject; undefined when it is there. */
   needOf(subject: string): Need | undefined
+  /** Resolves when the contact's key is in the log, or will never be: what is appended then comes after it. */
+  settled(contactId: string): Promise<void>
   /** `subject`: a contact id or `tenant`. Null when that contact was erased. */
   seal(tenantId: string | null, subject: string, plain: unknown, context: string): Promise<string | null>
   open(tenantId: string | null, subject: string, sealed: string, context: string): Promise<unknown>
@@ -220,6 +222,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
       byId.delete(contactId)
     },
     needOf: contactKeys.needOf,
+    settled: contactKeys.settled,
     async seal(tenantId, subject, plain, context) {
       const key = byId.get(subject)?.contact.key ?? (await keyOf(tenantId, subject))
       return key === null ? null : encrypt(key, JSON.stringify(plain), context)

@@ -11,7 +11,10 @@ export function createPageQueue(): PageQueue {
   let waiting: readonly RecordedEvent[] = []
   return {
     add(page) {
-      waiting = waiting.length === 0 ? page : [...waiting, ...page]
+      // A page that could not be folded is handed over once more.
+      const newest = waiting.at(-1)?.position ?? 0
+      const fresh = page.filter(event => event.position > newest)
+      waiting = waiting.length === 0 ? fresh : [...waiting, ...fresh]
     },
     read(after, limit) {
       const first = waiting.findIndex(event => event.position > after)

@@ -1,7 +1,7 @@
 /** Opens what lasts: the event log, its keys and its views. Everything that is wrong with them stops the start in one sentence. */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Logger } from '../actors/core.ts'
+import { type Logger, seenEverything } from '../actors/core.ts'
 import type { Settings } from '../config/settings.ts'
 import { createKeyring, type Keyring } from '../log/keyring.ts'
 import { type AnchorKey, anchorKey } from '../log/keys/anchor-key.ts'
@@ -93,7 +93,8 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
     async contactStream(contactId) {
       const known = views.contactStream(contactId)
       if (known !== null) return known
-      await views.caughtUp(await log.head())
+      // Whoever is not known would count as erased, and what is sealed for him be left out for good.
+      await seenEverything({ log, views })
       return views.contactStream(contactId)
     }
   })

@@ -150,6 +150,28 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     t.ok(appended(after).position > appended(await key).position)
   })
 
+  t.test('what a batch appends never goes before a single append that it needs, however many there are', async t => {
+    const log = await open(t)
+    if (!traits.keepsArrivalOrder) return t.pass('this log keeps no order among appends')
+    const one = (stream: string) => log.append(stream, NO_STREAM, [event(stream)])
+    const singles = Array.from({ length: 300 }, (_, index) => one(`one-${index}`))
+    const need = { stream: 'one-299', eventId: 'evt_one-299', isBulk: false }
+    const many = Array.from({ length: 40 }, (_, index) =>
+      log.append(`many-${index}`, NO_STREAM, [event(`many-${index}`)], { isBulk: true, need })
+    )
+    const last = appended((await Promise.all(singles)).at(-1) ?? { kind: 'deleted' })
+    for (const result of await Promise.all(many)) t.ok(appended(result).position > last.position)
+  })
+
+  t.test('batches go on beside more single appends than a commit takes', async t => {
+    const log = await open(t)
+    const append = (stream: string, isBulk: boolean) => log.append(stream, NO_STREAM, [event(stream)], { isBulk })
+    const singles = Array.from({ length: 1_000 }, (_, index) => append(`one-${index}`, false))
+    const bulk = append('many', true)
+    const positions = (await Promise.all(singles)).map(result => appended(result).position)
+    t.ok(appended(await bulk).position < Math.max(...positions))
+  })
+
   t.test('appends of one caller keep their order, also across commits', async t => {
     const log = await open(t)
     const results = await Promise.all(

@@ -96,10 +96,22 @@ t.test('on an ordered log nobody waits for a key: what is sealed under it needs 
   const need = keyring.needOf(contact.id)
   t.match(need, { stream: contact.stream })
   t.equal((await keyring.ensureContact(TENANT, ADDRESS, at(0))).id, contact.id)
-  await log.append('message-1', NO_STREAM, [{ id: 'evt_1', type: 'Sealed', body: '{}', meta: '{}' }], need)
+  await log.append('message-1', NO_STREAM, [{ id: 'evt_1', type: 'Sealed', body: '{}', meta: '{}' }], { need })
   await new Promise(setImmediate)
   t.equal(keyring.needOf(contact.id), undefined, 'the key is there')
   t.equal((await all(log.read(contact.stream)))[0]?.id, need?.eventId)
+})
+
+t.test('whoever must come after a key can wait for it, also when it waits among those of a batch', async t => {
+  const { log, keyring } = openKeys(t, { ordered: true })
+  await keyring.createTenant(TENANT, at(0))
+  const contact = await keyring.ensureContact(TENANT, ADDRESS, at(0), true)
+  await keyring.settled(contact.id)
+  const after = await log.append('erasure-1', NO_STREAM, [{ id: 'evt_1', type: 'Erased', body: '{}', meta: '{}' }])
+  const [key] = await all(log.read(contact.stream))
+  t.ok(after.kind === 'appended' && key && key.position < after.position)
+  await keyring.settled(contact.id)
+  t.equal(keyring.needOf(contact.id), undefined)
 })
 
 t.test('a key that never reached the log is nobody’s, and neither is what was sealed under it', async t => {

@@ -42,6 +42,8 @@ export type ContactKeys = {
   needOf(contactId: string): Need | undefined
   /** Its key did not reach the log. */
   isLost(contactId: string): boolean
+  /** Resolves when its key is in the log, or known to be lost. */
+  settled(contactId: string): Promise<void>
 }
 export type ContactKeysOptions = {
   readonly log: EventLog
@@ -155,6 +157,10 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     unsettled.set(contact.id, { need, settled })
   }
 
+  async function settled(contactId: string): Promise<void> {
+    await unsettled.get(contactId)?.settled
+  }
+
   async function find(keys: TenantKeys, index: string): Promise<Contact | null> {
     let unseen = 0
     for (let generation = 1; generation <= GENERATIONS_MAX && unseen < UNSEEN_GENERATIONS_MAX; generation++) {
@@ -195,7 +201,7 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     const { tenantId } = keys
     const append = (stream: string, expected: number, event: ContactLinked) =>
       appendKeyEvent(log, stream, expected, { id: keyEventId(at), event }, tenantId)
-    await unsettled.get(contact.id)?.settled
+    await settled(contact.id)
     for (let tries = 0; tries < CONFLICTS_MAX; tries++) {
       const one = await follow(keys, contact.stream)
       if (!one) return null
@@ -230,7 +236,8 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     ensure,
     link,
     needOf: contactId => unsettled.get(contactId)?.need ?? lost.get(contactId),
-    isLost: contactId => lost.has(contactId)
+    isLost: contactId => lost.has(contactId),
+    settled
   }
 }
 

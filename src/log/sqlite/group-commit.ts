@@ -58,10 +58,13 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
   function commitGroup(): void {
     if (!isWaiting()) return
     const room = single.length > 0 ? Math.max(BULK_LEAST, BULK_BESIDE_SINGLE - single.length) : BULK_ALONE
-    const ofBulk = bulk.slice(0, room)
-    const group = [...single.slice(0, MAX_APPENDS_PER_COMMIT - ofBulk.length), ...ofBulk]
-    single = single.slice(group.length - ofBulk.length)
+    const ofSingle = single.slice(0, MAX_APPENDS_PER_COMMIT - Math.min(room, bulk.length))
+    single = single.slice(ofSingle.length)
+    // What needs a single append that is left for the next commit is left with it.
+    const needing = single.length > 0 ? bulk.findIndex(({ request }) => request.need && !request.need.isBulk) : -1
+    const ofBulk = bulk.slice(0, needing < 0 ? room : Math.min(room, needing))
     bulk = bulk.slice(ofBulk.length)
+    const group = [...ofSingle, ...ofBulk]
     const answers = tryCommit(group.map(({ request }) => request))
     for (const [index, answer] of answers.entries()) {
       if (answer.kind === 'appended') head = Math.max(head, answer.position)
