@@ -83,7 +83,11 @@ export function createAdmission(core: Core, slices: Slices): Admission {
     const restricted = channel.isRestricted ? { until: channel.restrictedUntil } : null
     if (!isRestricted({ restricted }, at)) return null
     const contact = await keyring.findContact(channel.tenantId, to)
-    return contact !== null && views.knows(channel.id, contact.id) ? null : 'channel_restricted'
+    if (contact === null) return 'channel_restricted'
+    if (views.knows(channel.id, contact.id)) return null
+    // What was sent or heard a moment ago makes somebody known.
+    await seenEverything(core)
+    return views.knows(channel.id, contact.id) ? null : 'channel_restricted'
   }
 
   /** The other kind of address has no meaning there (decisions §7). */

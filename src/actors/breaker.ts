@@ -4,7 +4,7 @@
  */
 import { streamOf } from './aggregates.ts'
 import { iso } from './clock.ts'
-import { type Core, now, ownCommand } from './core.ts'
+import { type Core, now, ownCommand, seenEverything } from './core.ts'
 
 export type BreakerOptions = { readonly core: Core; readonly failures: number; readonly windowMs: number }
 
@@ -13,8 +13,13 @@ export function startBreaker({ core, failures, windowMs }: BreakerOptions): () =
   const { views, aggregates, clock, logger } = core
   let stopped = false
 
+  const recentOf = (channelId: string): number => views.failuresSince(channelId, iso(clock.now() - windowMs))
+
   async function check(channelId: string): Promise<void> {
-    const recent = views.failuresSince(channelId, iso(clock.now() - windowMs))
+    if (recentOf(channelId) < failures) return
+    // A release that the views have not seen yet takes the failures before it away.
+    await seenEverything(core)
+    const recent = recentOf(channelId)
     if (recent < failures) return
     const stream = streamOf.channel(channelId)
     const { tenantId, limitedSince, state } = await aggregates.channels.read(stream)

@@ -2,7 +2,7 @@
 import { type Channel, isRestricted } from '../domain/channel.ts'
 import type { QueueRow } from '../projections/port.ts'
 import { iso } from './clock.ts'
-import type { Core } from './core.ts'
+import { type Core, seenEverything } from './core.ts'
 import type { OptOuts } from './opt-outs.ts'
 
 export type DispatchGate = {
@@ -15,16 +15,24 @@ const WINDOW_MS = 24 * 3_600_000
 
 export function createDispatchGate(core: Core, optOuts: OptOuts, enforce24hWindow: boolean): DispatchGate {
   const { views, clock } = core
+
+  /** As the views know the recipient. */
+  function stranger(channel: Channel, row: QueueRow, contentKind: string): string | null {
+    if (isRestricted(channel, iso(clock.now())) && !views.knows(channel.id, row.contactId)) return 'channel_restricted'
+    if (enforce24hWindow && channel.kind === 'official' && contentKind !== 'template') {
+      const heard = views.lastInboundAt(channel.id, row.contactId)
+      if (heard === null || clock.now() - Date.parse(heard) >= WINDOW_MS) return 'outside_24h_window'
+    }
+    return null
+  }
+
   return {
     async refusal(channel, row, to, contentKind) {
       if (await optOuts.has(row.tenantId, to)) return 'recipient_opted_out'
-      if (isRestricted(channel, iso(clock.now())) && !views.knows(channel.id, row.contactId))
-        return 'channel_restricted'
-      if (enforce24hWindow && channel.kind === 'official' && contentKind !== 'template') {
-        const heard = views.lastInboundAt(channel.id, row.contactId)
-        if (heard === null || clock.now() - Date.parse(heard) >= WINDOW_MS) return 'outside_24h_window'
-      }
-      return null
+      if (stranger(channel, row, contentKind) === null) return null
+      // It is final: what was sent or heard a moment ago has to be seen first.
+      await seenEverything(core)
+      return stranger(channel, row, contentKind)
     }
   }
 }

@@ -114,7 +114,7 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
     // Loaded beforehand, so that those whose turns follow each other also reach the log in that order.
     await aggregates.messages.read(stream)
     await turn.come
-    if (!core.works(row.channelId)) return { spent: false, position: null }
+    if (!core.works(row.channelId)) throw new LogUnavailable('the number is not worked here at the moment')
     const start = command(row)
     const asked = aggregates.messages.ask(
       stream,
@@ -170,7 +170,9 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   async function recordTrouble(channel: Channel, code: string): Promise<void> {
     const context = ownCommand(core, channel.tenantId, 'dispatcher')
-    await aggregates.channels.ask(streamOf.channel(channel.id), { type: 'RecordTrouble', at: now(core), code }, context)
+    const { secretsGeneration } = channel
+    const command = { type: 'RecordTrouble', at: now(core), code, secretsGeneration } as const
+    await aggregates.channels.ask(streamOf.channel(channel.id), command, context)
   }
 
   /** Expiries of waiting messages and timeouts of indeterminate ones. */
@@ -215,7 +217,8 @@ export function createDispatcher(options: DispatcherOptions): Dispatcher {
 
   views.onPage(({ touched }) => {
     if (stopping) return
-    for (const channelId of touched.queue ?? []) if (core.works(channelId)) void lane(channelId).pump(true)
+    for (const channelId of touched.queue ?? [])
+      void (core.works(channelId) ? lane(channelId) : lanes.get(channelId))?.pump(true)
     for (const channelId of touched.channel ?? []) void lanes.get(channelId)?.pump()
     if (touched.queue) schedule()
   })

@@ -32,7 +32,13 @@ export type ChannelCommand =
       readonly platformAppId: string | null
       readonly secrets: ChannelSecrets
     }
-  | { readonly type: 'RecordTrouble'; readonly at: string; readonly code: string }
+  | {
+      readonly type: 'RecordTrouble'
+      readonly at: string
+      readonly code: string
+      /** Of the credentials that met it: says nothing about newer ones. */
+      readonly secretsGeneration: number
+    }
   | { readonly type: 'ClearTrouble'; readonly at: string }
   | { readonly type: 'Limit'; readonly at: string; readonly failures: number; readonly windowSeconds: number }
   | { readonly type: 'ReleaseLimit'; readonly at: string; readonly termsVersion: string }

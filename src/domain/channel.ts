@@ -175,7 +175,8 @@ function decideFlags(channel: Channel, command: FlagCommand): readonly ChannelEv
       return [{ type: 'ChannelCredentialsRotated', at, data, ...sealedBy('tenant', command.secrets) }]
     }
     case 'RecordTrouble':
-      return channel.lastError === command.code
+      // What old credentials met says nothing about those that came after.
+      return channel.lastError === command.code || command.secretsGeneration < channel.secretsGeneration
         ? []
         : [{ type: 'ChannelTroubleRecorded', at, data: { code: command.code } }]
     case 'ClearTrouble':

@@ -85,6 +85,13 @@ const restrict = (until: string | null): ChannelCommand => ({
 const limit: ChannelCommand = { type: 'Limit', at: at(2), failures: 10, windowSeconds: 300 }
 const releaseLimit: ChannelCommand = { type: 'ReleaseLimit', at: at(5), termsVersion: 'limited-release-v1' }
 const releaseQuarantine: ChannelCommand = { type: 'ReleaseQuarantine', at: at(5), reason: null }
+const trouble: Extract<ChannelCommand, { type: 'RecordTrouble' }> = {
+  type: 'RecordTrouble',
+  at: at(5),
+  code: 'credentials_rejected',
+  secretsGeneration: 0
+}
+const rotated: ChannelEvent = { type: 'ChannelCredentialsRotated', at: at(3), data: {} }
 const rotate: ChannelCommand = { type: 'RotateCredentials', at: at(5), platformAppId: null, secrets }
 
 /** State, history that leads to it. */
@@ -170,8 +177,15 @@ const flags: Rows = [
     }
   ),
   row('restricted: over by itself', [born, restricted(at(4))], { type: 'LiftRestriction', at: at(5) }),
-  row('trouble', [born], { type: 'RecordTrouble', at: at(2), code: 'credentials_rejected' }, troubled),
-  row('trouble: the same again', [born, troubled], { type: 'RecordTrouble', at: at(5), code: 'credentials_rejected' }),
+  row('trouble', [born], { ...trouble, at: at(2) }, troubled),
+  row('trouble: the same again', [born, troubled], trouble),
+  row('trouble: of credentials that were replaced', [born, rotated], trouble),
+  row(
+    'trouble: of the new credentials',
+    [born, rotated],
+    { ...trouble, secretsGeneration: 1 },
+    { ...troubled, at: at(5) }
+  ),
   row(
     'trouble is over',
     [born, troubled],

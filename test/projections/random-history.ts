@@ -169,7 +169,7 @@ function changeChannel(channels: Channels, random: Random, now: string): void {
     { type: 'MarkConnected', at: now, source: 'reconnect', number: '4916' },
     { type: 'Disconnect', at: now, source: 'disconnect' },
     { type: 'Rename', at: now, label: `label ${random.below(5)}` },
-    { type: 'RecordTrouble', at: now, code: 'credentials_rejected' },
+    { type: 'RecordTrouble', at: now, code: 'credentials_rejected', secretsGeneration: 0 },
     { type: 'ClearTrouble', at: now },
     { type: 'Limit', at: now, failures: 10, windowSeconds: 300 },
     { type: 'ReleaseLimit', at: now, termsVersion: 'limited-release-v1' },
