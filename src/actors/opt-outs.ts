@@ -3,9 +3,10 @@
  * address that is known of them (decisions §4, erasure; §7).
  */
 import type { ContactOptedIn, ContactOptedOut, OptOutSource } from '../domain/record.ts'
+import { type Decoded, decode } from '../log/codec.ts'
 import { indexOfStream } from '../log/keys/contact-keys.ts'
 import { contactIndex } from '../log/keys/tenant-keys.ts'
-import { NO_STREAM } from '../log/port.ts'
+import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import { type Core, now, ownCommand, record, seenEverything } from './core.ts'
 
 export type Wish = { readonly out: boolean; readonly by: OptOutSource }
@@ -22,6 +23,8 @@ export type OptOuts = {
 }
 export type OptOutWords = { readonly out: readonly string[]; readonly in: readonly string[] }
 
+type Wished = ContactOptedOut | ContactOptedIn
+
 const CONFLICTS_MAX = 5
 
 export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
@@ -37,20 +40,28 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
     return [await indexOf(tenantId, address), ...known]
   }
 
+  async function lastWish(stream: string): Promise<Decoded<Wished> | null> {
+    for await (const recorded of core.log.read(stream, { direction: 'backwards', limit: 1 }))
+      return decode<Wished>(recorded)
+    return null
+  }
+
+  /** Decided on the stream itself: another wish of the same person may be under way, here or on another node. */
   async function note(tenantId: string, index: string, { out, by }: Wish, trace: string | null): Promise<void> {
-    if (views.isOptedOut(tenantId, index) === out) return
-    const event: ContactOptedOut | ContactOptedIn = {
+    const stream = `optout-${tenantId}.${index}`
+    const event: Wished = {
       type: out ? 'ContactOptedOut' : 'ContactOptedIn',
       at: now(core),
       data: { tenantId, index, by }
     }
     const context = ownCommand(core, tenantId, 'callback', { trace })
-    let expected = NO_STREAM
     for (let tries = 0; tries < CONFLICTS_MAX; tries++) {
-      const result = await record(core, `optout-${tenantId}.${index}`, expected, [event], context)
+      const last = await lastWish(stream)
+      if ((last?.type === 'ContactOptedOut') === out) return
+      const result = await record(core, stream, last?.revision ?? NO_STREAM, [event], context)
       if (result.kind !== 'conflict') return
-      expected = result.revision
     }
+    throw new LogUnavailable('others keep recording what the person wishes')
   }
 
   async function has(tenantId: string, address: string): Promise<boolean> {
@@ -58,7 +69,7 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
   }
 
   async function set(tenantId: string, addresses: readonly string[], wish: Wish, trace: string | null): Promise<void> {
-    // Who is opted out and who is one person stands in the views: an older answer would undo a newer wish, or miss one.
+    // Which addresses are one person's stands in the views: an older answer would miss one.
     await seenEverything(core)
     const indexes = await Promise.all(addresses.map(address => indexesOf(tenantId, address)))
     for (const index of new Set(indexes.flat())) await note(tenantId, index, wish, trace)
