@@ -103,9 +103,8 @@ export function createIntake(options: IntakeOptions): Intake {
     const update = await options.hiddenIds.revealed(channel, told)
     const received = await receive(core, options.identities, channel, update, trace)
     if (received) media.received(received)
-    const wish = update.message.kind === 'text' ? optOuts.wishOf(update.message.text) : null
-    const addresses = update.alias === null ? [update.from] : [update.from, update.alias]
-    if (wish) await optOuts.set(channel.tenantId, addresses, wish, trace)
+    const wish = wishIn(update)
+    if (wish) await optOuts.set(channel.tenantId, addressesOf(update), wish, trace)
   }
 
   /** What a session syncs at its first login happened before the number was ours: it is not news. */
@@ -115,7 +114,16 @@ export function createIntake(options: IntakeOptions): Intake {
     return connectedAt !== null && Date.parse(update.providerAt) < Date.parse(connectedAt) - HISTORY_SLACK_MS
   }
 
-  /** Updates of one message keep their order; those of different ones go side by side. */
+  const wishIn = ({ message }: InboundUpdate) => (message.kind === 'text' ? optOuts.wishOf(message.text) : null)
+
+  /** What an update shares with those that it may not overtake: its message, and the person whose wish it is. */
+  function orderOf(update: Update): readonly string[] {
+    if (update.kind === 'opt_out') return [update.address]
+    if (update.kind === 'inbound' && wishIn(update)) return [update.providerId, ...addressesOf(update)]
+    return ['providerId' in update ? update.providerId : '']
+  }
+
+  /** Updates of one message keep their order, and so do the wishes of one person; all others go side by side. */
   async function all(
     work: readonly { channels: readonly ChannelRow[]; update: Update }[],
     trace: string
@@ -123,9 +131,9 @@ export function createIntake(options: IntakeOptions): Intake {
     const tails = new Map<string, Promise<void>>()
     let started = 0
     for (const { channels, update } of work) {
-      const key = 'providerId' in update ? update.providerId : ''
-      const tail = (tails.get(key) ?? Promise.resolve()).then(() => one(channels, update, trace))
-      tails.set(key, tail)
+      const names = orderOf(update)
+      const tail = Promise.all(names.map(name => tails.get(name))).then(() => one(channels, update, trace))
+      for (const name of names) tails.set(name, tail)
       if (++started % UPDATES_AT_ONCE === 0) await Promise.all(tails.values())
     }
     await Promise.all(tails.values())
@@ -210,6 +218,8 @@ export function createIntake(options: IntakeOptions): Intake {
     }
   }
 }
+
+const addressesOf = ({ from, alias }: InboundUpdate): readonly string[] => (alias === null ? [from] : [from, alias])
 
 /** A restriction concerns each number of the account; a template belongs to the account, and one number tells of it; all else is one number's. */
 function concerned(
