@@ -82,7 +82,12 @@ export function createIntake(options: IntakeOptions): Intake {
       case 'restriction':
         return restrict(core, live, { code: update.code, until: update.until, source: 'callback', trace })
       case 'opt_out':
-        return optOuts.set(live.tenantId, [update.address], { out: update.optedOut, by: 'platform' }, trace)
+        return optOuts.set(
+          live.tenantId,
+          [update.address],
+          { out: update.optedOut, by: 'platform', toldAt: update.providerAt },
+          trace
+        )
       case 'template':
         return templates.heard(live, update, trace)
       case 'session':
@@ -104,7 +109,7 @@ export function createIntake(options: IntakeOptions): Intake {
     const received = await receive(core, options.identities, channel, update, trace)
     if (received) media.received(received)
     const wish = wishIn(update)
-    if (wish) await optOuts.set(channel.tenantId, addressesOf(update), wish, trace)
+    if (wish) await optOuts.set(channel.tenantId, addressesOf(update), { ...wish, toldAt: update.providerAt }, trace)
   }
 
   /** What a session syncs at its first login happened before the number was ours: it is not news. */

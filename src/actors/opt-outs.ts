@@ -2,6 +2,7 @@
  * Persons who want no more messages of a tenant: by keyword or through the platform. Kept as keyed hashes, one for each
  * address that is known of them (decisions §4, erasure; §7).
  */
+import { providerTime } from '../domain/event.ts'
 import type { ContactOptedIn, ContactOptedOut, OptOutSource } from '../domain/record.ts'
 import { type Decoded, decode } from '../log/codec.ts'
 import { indexOfStream } from '../log/keys/contact-keys.ts'
@@ -9,7 +10,12 @@ import { contactIndex } from '../log/keys/tenant-keys.ts'
 import { LogUnavailable, NO_STREAM } from '../log/port.ts'
 import { type Core, now, ownCommand, record, seenEverything } from './core.ts'
 
-export type Wish = { readonly out: boolean; readonly by: OptOutSource }
+export type Wish = {
+  readonly out: boolean
+  readonly by: OptOutSource
+  /** The platform's time of it; null where there is none. */
+  readonly toldAt: string | null
+}
 export type OptOuts = {
   has(tenantId: string, address: string): Promise<boolean>
   /** `addresses`: those named at once; all others that are known of the same person follow. */
@@ -47,17 +53,21 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
   }
 
   /** Decided on the stream itself: another wish of the same person may be under way, here or on another node. */
-  async function note(tenantId: string, index: string, { out, by }: Wish, trace: string | null): Promise<void> {
+  async function note(tenantId: string, index: string, wish: Wish, trace: string | null): Promise<void> {
     const stream = `optout-${tenantId}.${index}`
+    const { out, by } = wish
+    const at = now(core)
     const event: Wished = {
       type: out ? 'ContactOptedOut' : 'ContactOptedIn',
-      at: now(core),
+      at,
+      // A clock that is ahead must not bind the person until then.
+      ...providerTime(wish.toldAt !== null && wish.toldAt > at ? at : wish.toldAt),
       data: { tenantId, index, by }
     }
     const context = ownCommand(core, tenantId, 'callback', { trace })
     for (let tries = 0; tries < CONFLICTS_MAX; tries++) {
       const last = await lastWish(stream)
-      if ((last?.type === 'ContactOptedOut') === out) return
+      if (last ? isOld(event, last) : !out) return
       const result = await record(core, stream, last?.revision ?? NO_STREAM, [event], context)
       if (result.kind !== 'conflict') return
     }
@@ -82,13 +92,13 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
       await seenEverything(core)
       const [isOut, isOtherOut] = await Promise.all([has(tenantId, one), has(tenantId, other)])
       if (isOut === isOtherOut) return
-      await set(tenantId, [isOut ? other : one], { out: true, by: 'link' }, null)
+      await set(tenantId, [isOut ? other : one], { out: true, by: 'link', toldAt: null }, null)
     },
     async keep(tenantId, streams) {
       await seenEverything(core)
       const indexes = streams.map(indexOfStream)
       if (!indexes.some(index => views.isOptedOut(tenantId, index))) return
-      for (const index of indexes) await note(tenantId, index, { out: true, by: 'link' }, null)
+      for (const index of indexes) await note(tenantId, index, { out: true, by: 'link', toldAt: null }, null)
     },
     wishOf(text) {
       const word = text.trim().toLowerCase()
@@ -97,4 +107,13 @@ export function createOptOuts(core: Core, words: OptOutWords): OptOuts {
       return words.out.length > 0 && words.in.includes(word) ? { out: false, by: 'keyword' } : null
     }
   }
+}
+
+/**
+ * A callback may come late, or again, after one that was told later: by the platform's time the last wish stands. One that
+ * changes nothing is recorded all the same when it is newer, or else it could not outlast an older one that is on its way.
+ */
+function isOld(wish: Wished, last: Wished): boolean {
+  if (wish.providerAt === undefined || last.providerAt === undefined) return wish.type === last.type
+  return wish.providerAt < last.providerAt || (wish.providerAt === last.providerAt && wish.type === last.type)
 }

@@ -154,7 +154,12 @@ export type Update =
     }
   | { readonly kind: 'restriction'; readonly until: string | null; readonly code: string }
   | { readonly kind: 'template'; readonly name: string; readonly language: string; readonly status: string }
-  | { readonly kind: 'opt_out'; readonly address: string; readonly optedOut: boolean }
+  | {
+      readonly kind: 'opt_out'
+      readonly address: string
+      readonly optedOut: boolean
+      readonly providerAt: string | null
+    }
   /** Known to exist, of no use to us: counted, never an error. */
   | { readonly kind: 'ignored'; readonly reason: string }
 

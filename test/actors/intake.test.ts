@@ -79,7 +79,7 @@ t.test(
       inbound('1', 'START', { alias: 'BR.1' }),
       inbound('2', 'STOP'),
       inbound('3', 'STOP', { from: 'BR.1' }),
-      { kind: 'opt_out', address: 'BR.1', optedOut: false },
+      { kind: 'opt_out', address: 'BR.1', optedOut: false, providerAt: at(0) },
       inbound('4', 'STOP', { from: '5511987654321' })
     )
     slow.set('STOP', new Promise(resolve => setImmediate(() => setImmediate(resolve))))

@@ -1,7 +1,7 @@
 /** Wishes of one person that come in at the same time: the last one stands, whatever the views know by then. */
 import t, { type Test } from 'tap'
 import type { Core } from '../../src/actors/core.ts'
-import { createOptOuts, type OptOuts } from '../../src/actors/opt-outs.ts'
+import { createOptOuts, type OptOuts, type Wish } from '../../src/actors/opt-outs.ts'
 import { type EventLog, LogUnavailable } from '../../src/log/port.ts'
 import { at, id } from '../support/domain.ts'
 import { openKeys } from '../support/keys.ts'
@@ -9,8 +9,8 @@ import { all } from '../support/log.ts'
 
 const TENANT = id('tn', 't')
 const ADDRESS = '5511912345678'
-const STOP = { out: true, by: 'keyword' } as const
-const START = { out: false, by: 'keyword' } as const
+const STOP: Wish = { out: true, by: 'keyword', toldAt: null }
+const START: Wish = { out: false, by: 'keyword', toldAt: null }
 
 async function open(t: Test) {
   const { log, keyring } = openKeys(t)
@@ -30,8 +30,7 @@ async function open(t: Test) {
     return createOptOuts(core as unknown as Core, { out: ['stop'], in: ['start'] })
   }
 
-  const say = (optOuts: OptOuts, wish: typeof STOP | typeof START): Promise<void> =>
-    optOuts.set(TENANT, [ADDRESS], wish, null)
+  const say = (optOuts: OptOuts, wish: Wish): Promise<void> => optOuts.set(TENANT, [ADDRESS], wish, null)
 
   /** What is on record, oldest first. */
   async function story(): Promise<readonly string[]> {
@@ -91,4 +90,30 @@ t.test('a wish that is overtaken is decided anew; where that has no end, the cal
   t.same((await story()).at(-1), 'ContactOptedIn')
   await say(other, STOP)
   await t.rejects(say(node(false, overtaken(log, 99, both)), START), LogUnavailable)
+})
+
+t.test('by the platform’s time the last wish stands, however late the others come', async t => {
+  const { node, say, story } = await open(t)
+  const optOuts = node(true)
+  const stop = (second: number): Promise<void> => say(optOuts, { ...STOP, toldAt: at(second) })
+  const start = (second: number): Promise<void> => say(optOuts, { ...START, toldAt: at(second) })
+  await stop(1)
+  await stop(3)
+  await stop(3)
+  t.same(await story(), ['ContactOptedOut', 'ContactOptedOut'], 'a newer time is recorded, the same one is not')
+  await start(2)
+  t.equal((await story()).length, 2, 'a START that a later STOP has overtaken')
+  await start(4)
+  await stop(3)
+  t.equal((await story()).at(-1), 'ContactOptedIn', 'a STOP that comes again')
+  await stop(4)
+  t.equal((await story()).at(-1), 'ContactOptedOut', 'in one second the order in which they come decides')
+  await start(5000)
+  await stop(60)
+  t.equal((await story()).at(-1), 'ContactOptedOut', 'a clock that is ahead binds nobody')
+  await say(optOuts, START)
+  await say(optOuts, STOP)
+  t.equal((await story()).at(-1), 'ContactOptedOut', 'without a time the order in which they come decides')
+  await start(59)
+  t.equal((await story()).at(-1), 'ContactOptedIn')
 })

@@ -110,7 +110,8 @@ t.test('7.4 Account and number', async t => {
     t.same(only(envelope('user_preferences', { metadata: METADATA, user_preferences: [{ ...preference, value }] })), {
       kind: 'opt_out',
       address: '5511900000001',
-      optedOut
+      optedOut,
+      providerAt: '2025-12-29T09:20:00.000Z'
     })
   }
   for (const field of ['phone_number_quality_update', 'account_alerts', 'smb_message_echoes', 'calls']) {

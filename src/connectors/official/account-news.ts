@@ -60,10 +60,10 @@ export function preferenceNewsOf(value: Loose): Update[] {
     const preference = objectOf(item)
     const address = textOf(preference.wa_id) ?? textOf(preference.user_id)
     const choice = textOf(preference.value)
-    if (address !== null && choice === 'stop') return { kind: 'opt_out', address, optedOut: true }
-    if (address !== null && (choice === 'resume' || choice === 'signup')) {
-      return { kind: 'opt_out', address, optedOut: false }
+    const optedOut = choice === 'stop'
+    if (address === null || !(optedOut || choice === 'resume' || choice === 'signup')) {
+      return { kind: 'ignored', reason: 'user_preferences' }
     }
-    return { kind: 'ignored', reason: 'user_preferences' }
+    return { kind: 'opt_out', address, optedOut, providerAt: isoOfSeconds(preference.timestamp) }
   })
 }
