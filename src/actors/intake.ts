@@ -4,6 +4,7 @@ import type { OfficialCallbacks, UnofficialCallbacks, Update } from '../connecto
 import { isId } from '../domain/ids.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
+import { callbackOwners } from './callback-owners.ts'
 import { type Core, isUnavailable, seenEverything } from './core.ts'
 import type { HiddenIds } from './hidden-ids.ts'
 import type { Identities } from './identities.ts'
@@ -55,7 +56,7 @@ const HISTORY_SLACK_MS = 30_000
 const UPDATES_AT_ONCE = 64
 
 export function createIntake(options: IntakeOptions): Intake {
-  const { core, lines, reports, sessions, optOuts, templates, media, officialCallbacks, unofficialCallbacks } = options
+  const { core, reports, sessions, optOuts, templates, media, officialCallbacks, unofficialCallbacks } = options
   const { views, aggregates } = core
 
   async function one(channels: readonly ChannelRow[], update: Update, trace: string): Promise<void> {
@@ -154,43 +155,18 @@ export function createIntake(options: IntakeOptions): Intake {
     }
   }
 
-  /**
-   * Those of the channels that the body may speak of. The secret of the number decides, the default app's only where the
-   * number has none of its own (decisions §6); who held the number before, or shares its account, has no say for others.
-   */
-  async function verified(
-    channels: readonly ChannelRow[],
-    body: Buffer,
-    signature: string | undefined
-  ): Promise<readonly ChannelRow[]> {
-    const trusted: ChannelRow[] = []
-    for (const channel of channels) {
-      const secret = (await lines.appSecret(channel.id)) ?? options.appSecret
-      if (secret !== null && officialCallbacks.verify(secret, body, signature)) trusted.push(channel)
-    }
-    return trusted
-  }
-
   return {
     knowsVerifyToken: token => options.verifyToken !== null && token === options.verifyToken,
 
     async official(body, signature, trace) {
       if (signature === undefined) return { status: 403 }
       const parsed = parseJson(body)
-      if (parsed === undefined) {
-        const ours = options.appSecret !== null && officialCallbacks.verify(options.appSecret, body, signature)
-        return { status: ours ? 400 : 403 }
-      }
+      const owners = callbackOwners(options, body, signature)
+      if (parsed === undefined) return { status: owners.isOurs ? 400 : 403 }
       const work: { channels: readonly ChannelRow[]; update: Update }[] = []
       let trusted = 0
       for (const part of officialCallbacks.parse(parsed)) {
-        const named =
-          part.phoneNumberId !== null
-            ? views.channelsByPhoneNumberId(part.phoneNumberId)
-            : part.wabaId !== null
-              ? views.channelsOfWaba(part.wabaId)
-              : []
-        const channels = await verified(named, body, signature)
+        const channels = await owners.of(part)
         if (channels.length === 0) continue
         trusted++
         for (const update of part.updates)
