@@ -77,13 +77,26 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     notWorkingSince.set(channelId, clock.now())
     graceTimers.set(
       channelId,
-      clock.after(options.graceMs, () => track(markDown(channelId)))
+      clock.after(options.graceMs, () => {
+        const ended = markDown(channelId).catch(error => {
+          // The next poll begins anew.
+          settled(channelId)
+          throw error
+        })
+        track(ended)
+      })
     )
   }
 
   async function markDown(channelId: string): Promise<void> {
-    if (stopping || !notWorkingSince.has(channelId)) return
+    const since = notWorkingSince.get(channelId)
+    if (stopping || since === undefined) return
+    // That it works again may have been told to another node.
+    const line = await lineOf(channelId)
+    const seen = line && (await unofficial.look(line))
+    if (stopping || notWorkingSince.get(channelId) !== since) return
     settled(channelId)
+    if (seen?.kind === 'ok' && seen.value.status === 'working') return channelHeard(channelId, seen.value)
     const channel = await aggregates.channels.read(streamOf.channel(channelId))
     const command = { type: 'MarkDown', at: now(core), source: 'supervisor', reason: 'session_dropped' } as const
     await aggregates.channels.ask(
@@ -120,11 +133,17 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     await lookAt(attemptId, { kind: 'unofficial', baseUrl, apiKey, session: name, engine: engine as Engine })
   }
 
-  async function lookAtNumber(channelId: string): Promise<void> {
+  /** Null when nobody expects its session to work. */
+  async function lineOf(channelId: string): Promise<UnofficialLine | null> {
     const channel = await aggregates.channels.read(streamOf.channel(channelId))
-    if (channel.kind !== 'unofficial' || channel.state === 'disconnected' || channel.state === 'deleted') return
+    if (channel.kind !== 'unofficial' || channel.state === 'disconnected' || channel.state === 'deleted') return null
     const line = await lines.of(channel)
-    if (line?.kind === 'unofficial') await lookAt(channelId, line)
+    return line?.kind === 'unofficial' ? line : null
+  }
+
+  async function lookAtNumber(channelId: string): Promise<void> {
+    const line = await lineOf(channelId)
+    if (line) await lookAt(channelId, line)
   }
 
   async function poll(): Promise<void> {
