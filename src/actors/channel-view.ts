@@ -1,5 +1,5 @@
 /** A number as the API shows it (channel-service, Channel). What ends by itself is computed here, when it is read. */
-import { isQuarantined, isRestricted } from '../domain/channel.ts'
+import { type Channel, isQuarantined, isRestricted } from '../domain/channel.ts'
 import type { ChannelRow } from '../projections/port.ts'
 import { providerName } from './envelope.ts'
 
@@ -26,7 +26,17 @@ export type ListedChannel = ChannelView & {
 
 export type ViewOptions = { readonly quarantineOn: boolean; readonly rateLimitPerMinute: number }
 
-export function toView(row: ChannelRow, at: string, options: ViewOptions): ChannelView {
+export type ShownChannel = Omit<ChannelRow, 'sessionName' | 'createdPosition'>
+
+/** The same from the number's own state, for one that the views do not show yet. */
+export const shownOf = ({ session, restricted, ...same }: Channel): ShownChannel => ({
+  ...same,
+  engine: session?.engine ?? null,
+  isRestricted: restricted !== null,
+  restrictedUntil: restricted?.until ?? null
+})
+
+export function toView(row: ShownChannel, at: string, options: ViewOptions): ChannelView {
   const restricted = row.isRestricted ? { until: row.restrictedUntil } : null
   const quarantine = { active: isQuarantined(row, at), until: row.quarantineUntil }
   return {

@@ -50,11 +50,12 @@ export function createDestinations(core: Core, guard: Guard): Destinations {
     tenantId: string,
     destinationId: string,
     url: string,
-    secrets: DestinationSecrets
+    secrets: DestinationSecrets,
+    at = now(core)
   ): Promise<boolean> {
     const outcome = await aggregates.destinations.ask(
       streamOf.destination(destinationId),
-      { type: 'Create', at: now(core), destinationId, tenantId, url, secrets },
+      { type: 'Create', at, destinationId, tenantId, url, secrets },
       ownCommand(core, tenantId, 'api'),
       { fresh: true }
     )
@@ -74,9 +75,14 @@ export function createDestinations(core: Core, guard: Guard): Destinations {
         askedBy(asker)
       )
       if (!registered.ok) return refuse(registered.code)
-      if (!(await make(asker.tenantId, destinationId, url, secrets))) return refuse('overloaded')
-      const row = await rowOf(asker.tenantId, destinationId)
-      return row ? ok({ ...row, secret: secrets.secret }) : refuse('overloaded')
+      const createdAt = now(core)
+      if (!(await make(asker.tenantId, destinationId, url, secrets, createdAt))) return refuse('overloaded')
+      await core.own.settled(asker.tenantId)
+      const { tenantId } = asker
+      const { secret } = secrets
+      // Nobody can ask for the secret again: it is told whether or not the views are that far.
+      const made = { id: destinationId, tenantId, url, secretLast4: secret.slice(-4), enabled: true, createdAt }
+      return ok({ ...(views.destination(tenantId, destinationId) ?? made), secret })
     },
     async destinations(asker) {
       await core.own.settled(asker.tenantId)

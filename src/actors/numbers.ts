@@ -4,7 +4,15 @@ import type { ChannelCommand, ChannelCreation, ChannelSecrets } from '../domain/
 import type { ClaimEvent } from '../domain/claim.ts'
 import type { AuditRow, ChannelRow, ListPage } from '../projections/port.ts'
 import { streamOf } from './aggregates.ts'
-import { type ChannelView, type ListedChannel, toListed, toView, type ViewOptions } from './channel-view.ts'
+import {
+  type ChannelView,
+  type ListedChannel,
+  type ShownChannel,
+  shownOf,
+  toListed,
+  toView,
+  type ViewOptions
+} from './channel-view.ts'
 import {
   type Asker,
   askedBy,
@@ -69,7 +77,7 @@ export function createNumbers(options: NumbersOptions): Numbers {
   const { core, official } = options
   const { views, aggregates } = core
 
-  const show = (row: ChannelRow): ChannelView => toView(row, now(core), options.view)
+  const show = (row: ShownChannel): ChannelView => toView(row, now(core), options.view)
 
   async function rowOf(tenantId: string, channelId: string): Promise<ChannelRow | null> {
     await core.own.settled(tenantId)
@@ -142,8 +150,10 @@ export function createNumbers(options: NumbersOptions): Numbers {
       const secrets = { accessToken, ...(platformAppSecret === undefined ? {} : { platformAppSecret }) }
       const made = await claim(asker, creation, secrets)
       if (!made.ok) return refuse(made.code === 'number_in_use' ? 'waba_number_unavailable' : made.code)
-      const row = await rowOf(asker.tenantId, creation.channelId)
-      return row ? ok(show(row)) : refuse('overloaded')
+      await core.own.settled(asker.tenantId)
+      // It is connected, seen by the views or not: who is told to come again finds the number taken, by itself.
+      const seen = views.channel(asker.tenantId, creation.channelId)
+      return ok(show(seen ?? shownOf(await aggregates.channels.read(streamOf.channel(creation.channelId)))))
     },
     async list(asker, { limit, cursor }) {
       await core.own.settled(asker.tenantId)
