@@ -33,23 +33,31 @@ export async function mixed(bench: Bench): Promise<readonly Figure[]> {
   const floorUrl = await floor.ask<string>({ kind: 'start', file: join(bench.folder, 'floor.db') } satisfies FloorOrder)
   await floor.ask({ kind: 'contacts', known: false } satisfies FloorOrder)
 
-  async function measure(url: string, apiKey: string): Promise<Beside> {
-    const target = { url, apiKey, paths: [path], contacts: null }
-    await batches.ask({ kind: 'prepare', batches: BATCHES } satisfies LoadOrder)
-    const many = batches.ask<BatchLoad>({
-      ...target,
-      kind: 'batches',
-      batches: BATCHES,
-      connections: BATCH_CLIENTS
-    } satisfies LoadOrder)
-    await pause(AHEAD_MS)
-    const one = await singles.ask<OpenLoad>({
-      ...target,
+  const sendSingles = (url: string, apiKey: string): Promise<OpenLoad> =>
+    singles.ask<OpenLoad>({
+      url,
+      apiKey,
+      paths: [path],
+      contacts: null,
       kind: 'open',
       perSecond: SINGLES_PER_SECOND,
       forMs: SINGLES_MS,
       connections: SINGLE_CLIENTS
     } satisfies LoadOrder)
+
+  async function measure(url: string, apiKey: string): Promise<Beside> {
+    await batches.ask({ kind: 'prepare', batches: BATCHES } satisfies LoadOrder)
+    const many = batches.ask<BatchLoad>({
+      url,
+      apiKey,
+      paths: [path],
+      contacts: null,
+      kind: 'batches',
+      batches: BATCHES,
+      connections: BATCH_CLIENTS
+    } satisfies LoadOrder)
+    await pause(AHEAD_MS)
+    const one = await sendSingles(url, apiKey)
     return { singles: one, batches: await many }
   }
 
@@ -63,6 +71,8 @@ export async function mixed(bench: Bench): Promise<readonly Figure[]> {
     ours.push(measured)
     theirs.push(bare)
   }
+  const alone = await sendSingles(service.url, service.apiKey)
+  bench.say(`single sends with no batches beside them: p50 ${ms(alone.p50)}, p99 ${ms(alone.p99)}`)
   await Promise.all([service.stop(), floor.stop(), batches.stop(), singles.stop(), simulator.stop()])
   const latency = (runs: readonly Beside[], key: 'p50' | 'p99'): number => median(runs.map(run => run.singles[key]))
   const rate = (runs: readonly Beside[]): string => perSecond(median(runs.map(run => run.batches.perSecond)))
