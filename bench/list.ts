@@ -72,17 +72,25 @@ async function measure(bench: Bench, service: BenchedService, paths: readonly st
     to: () => `to=${minuteBefore}`
   }
   let worst = { name: '', p99: 0 }
+  /** What the machine adds to a request that asks for nothing, in turns with the others. */
+  const bare: number[] = []
   for (const [name, queryOf] of Object.entries(filters)) {
     const spent: number[] = []
     for (let round = 0; round < ROUNDS; round++) {
-      const began = performance.now()
-      await page(service, queryOf(round))
-      spent.push(performance.now() - began)
+      spent.push(await timed(() => page(service, queryOf(round))))
+      bare.push(await timed(() => service.call('GET', '/healthz')))
     }
     const p99 = percentile(spent, 0.99)
     bench.say(`list, ${name}: p50 ${ms(percentile(spent, 0.5))}, p99 ${ms(p99)}`)
     if (p99 >= worst.p99) worst = { name, p99 }
   }
   const name = `List at 1,000,000 messages, p99 of the slowest filter (${worst.name})`
-  return [{ name, ours: ms(worst.p99), floor: '–', ratio: null, target: '< 20 ms' }]
+  const floor = percentile(bare, 0.99)
+  return [{ name, ours: ms(worst.p99), floor: ms(floor), ratio: worst.p99 / floor, target: '< 20 ms' }]
+}
+
+async function timed(request: () => Promise<unknown>): Promise<number> {
+  const began = performance.now()
+  await request()
+  return performance.now() - began
 }

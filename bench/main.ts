@@ -13,7 +13,8 @@ import { dispatch } from './dispatch.ts'
 import { list } from './list.ts'
 import { loop } from './loop.ts'
 import { mixed } from './mixed.ts'
-import { type Figure, tableOf, writeInto } from './table.ts'
+import { countStolen } from './stolen.ts'
+import { type Figure, type MeasuredFigure, tableOf, writeInto } from './table.ts'
 import { log, views } from './views.ts'
 
 export type Bench = {
@@ -58,7 +59,7 @@ if (unknown !== undefined) {
 }
 const names = positionals.length > 0 ? positionals : Object.keys(BENCHES)
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
-const figures: Figure[] = []
+const figures: MeasuredFigure[] = []
 for (const name of names) {
   const folder = mkdtempSync(join(tmpdir(), 'ledgerline-bench-'))
   try {
@@ -69,7 +70,9 @@ for (const name of names) {
       loopMs: Number(values.seconds) * 1000,
       say
     }
-    figures.push(...((await BENCHES[name]?.(bench)) ?? []))
+    const stolen = countStolen()
+    const measured = (await BENCHES[name]?.(bench)) ?? []
+    figures.push(...measured.map(figure => ({ ...figure, stolen: stolen() })))
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }

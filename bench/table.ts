@@ -11,17 +11,21 @@ export type Figure = {
   readonly target: string
 }
 
-const COLUMNS = ['Figure', 'Ours', 'Floor', 'Ratio', 'Target'] as const
+/** `stolen`: the share of the processor time wanted meanwhile that the host gave to others. */
+export type MeasuredFigure = Figure & { readonly stolen: number | null }
+
+const COLUMNS = ['Figure', 'Ours', 'Floor', 'Ratio', 'Target', 'Stolen'] as const
 const BEGIN = '<!-- bench: begin -->'
 const END = '<!-- bench: end -->'
 
-export function tableOf(figures: readonly Figure[]): string {
-  const rows = figures.map(({ name, ours, floor, ratio, target }) => [
+export function tableOf(figures: readonly MeasuredFigure[]): string {
+  const rows = figures.map(({ name, ours, floor, ratio, target, stolen }) => [
     name,
     ours,
     floor,
     ratio === null ? '–' : ratio.toFixed(2),
-    target
+    target,
+    stolen === null ? '–' : `${Math.round(stolen * 100)}%`
   ])
   const widths = COLUMNS.map((column, index) => Math.max(column.length, ...rows.map(row => row[index]?.length ?? 0)))
   const line = (cells: readonly string[]): string =>

@@ -4,7 +4,8 @@
  */
 import { admissionRefusal, isRestricted } from '../domain/channel.ts'
 import { isId } from '../domain/ids.ts'
-import type { Queued } from '../domain/message-events.ts'
+import type { Message } from '../domain/message.ts'
+import type { MessageEvent, Queued } from '../domain/message-events.ts'
 import type { CommandContext } from '../log/codec.ts'
 import { outboundMessageId } from '../log/keys/tenant-keys.ts'
 import type { ChannelRow } from '../projections/port.ts'
@@ -14,7 +15,6 @@ import {
   askedBy,
   type Core,
   findEvent,
-  isUnavailable,
   now,
   ok,
   type Refusal,
@@ -22,7 +22,7 @@ import {
   refuse,
   seenEverything
 } from './core.ts'
-import type { Slices } from './slices.ts'
+import type { Outcome } from './entity.ts'
 
 export type SendInput = {
   readonly to: string
@@ -36,33 +36,23 @@ export type Accepted = { readonly messageId: string; readonly idempotent: boolea
 
 export type Admission = {
   send(asker: Asker, ref: string, input: SendInput): Promise<Result<Accepted>>
-  /** Independent sends, each with its own outcome in its own place; resolves when the last one is durable. */
-  sendMany(asker: Asker, ref: string, inputs: readonly SendInput[]): Promise<Result<readonly Result<Accepted>[]>>
+  /** Null when the tenant has no such number. */
+  channelOf(tenantId: string, ref: string): Promise<ChannelRow | null>
+  /** The other kind of address has no meaning there (decisions §7). */
+  isForeign(channel: ChannelRow, to: string): boolean
+  /** One send on a number that is known, to an address that is not foreign to it. */
+  admit(asker: Asker, channel: ChannelRow, input: SendInput, context: CommandContext): Promise<Result<Accepted>>
 }
 
-/** Items of one batch under way at once: a commit's worth. */
-const ITEMS_AT_ONCE = 256
-
-type Room = { enter(): Promise<void> | null; leave(): void }
-
-/** Room for so many at once: `enter` is waited for when there is none. One asks at a time. */
-function createRoom(places: number): Room {
-  let free = places
-  let wake: (() => void) | null = null
-  return {
-    enter() {
-      free--
-      return free >= 0 ? null : new Promise(resolve => (wake = resolve))
-    },
-    leave() {
-      free++
-      wake?.()
-      wake = null
-    }
-  }
+/** As much of the service as admission stands on: that of batches has a thread of its own. */
+export type AdmissionCore = Pick<Core, 'log' | 'keyring' | 'views' | 'clock'> & {
+  readonly aggregates: Pick<Core['aggregates'], 'messages'>
+  readonly own: Pick<Core['own'], 'configurationSettled'>
 }
 
-export function createAdmission(core: Core, slices: Slices): Admission {
+const QUEUE_ATTEMPTS = 2
+
+export function createAdmission(core: AdmissionCore): Admission {
   const { keyring, views, aggregates, own } = core
 
   async function channelOf(tenantId: string, ref: string): Promise<ChannelRow | null> {
@@ -90,12 +80,51 @@ export function createAdmission(core: Core, slices: Slices): Admission {
     return views.knows(channel.id, contact.id) ? null : 'channel_restricted'
   }
 
-  /** The other kind of address has no meaning there (decisions §7). */
   const isForeign = (channel: ChannelRow, to: string): boolean => channel.kind === 'official' && to.endsWith('@lid')
 
   async function firstResult(messageId: string): Promise<Accepted | null> {
     const queued = await findEvent<Queued>(core, streamOf.message(messageId), event => event.type === 'MessageQueued')
     return queued && { messageId, idempotent: true, traceId: queued.meta.trace ?? '' }
+  }
+
+  async function queue(
+    { tenantId }: Asker,
+    channel: ChannelRow,
+    messageId: string,
+    input: SendInput,
+    at: string,
+    context: CommandContext
+  ): Promise<Outcome<Message, MessageEvent>> {
+    const reply = input.replyToProviderId
+    const isOurs = reply !== undefined && isId('msg', reply)
+    for (let attempt = 1; ; attempt++) {
+      const contact = await keyring.ensureContact(tenantId, input.to, at, context.isBulk)
+      const outcome = await aggregates.messages.ask(
+        streamOf.message(messageId),
+        {
+          type: 'Queue',
+          at,
+          messageId,
+          tenantId,
+          channelId: channel.id,
+          contactId: contact.id,
+          contentKind: input.content.kind,
+          replyTo: isOurs ? reply : null,
+          ttlSeconds: input.ttlSeconds ?? null,
+          secrets: {
+            to: input.to,
+            content: input.content,
+            ...(input.metadata ? { metadata: input.metadata } : {}),
+            ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
+          }
+        },
+        context,
+        { fresh: true }
+      )
+      if (outcome.ok || outcome.code !== 'overloaded' || attempt === QUEUE_ATTEMPTS) return outcome
+      // In the same moment another thread may have made a key for the same contact: the first one counts.
+      if (!(await keyring.isLost(contact.id))) return outcome
+    }
   }
 
   async function admit(
@@ -113,31 +142,7 @@ export function createAdmission(core: Core, slices: Slices): Admission {
       const earlier = await firstResult(messageId)
       return earlier ? ok(earlier) : refuse(refusal)
     }
-    const contact = await keyring.ensureContact(tenantId, input.to, at, context.isBulk)
-    const reply = input.replyToProviderId
-    const isOurs = reply !== undefined && isId('msg', reply)
-    const outcome = await aggregates.messages.ask(
-      streamOf.message(messageId),
-      {
-        type: 'Queue',
-        at,
-        messageId,
-        tenantId,
-        channelId: channel.id,
-        contactId: contact.id,
-        contentKind: input.content.kind,
-        replyTo: isOurs ? reply : null,
-        ttlSeconds: input.ttlSeconds ?? null,
-        secrets: {
-          to: input.to,
-          content: input.content,
-          ...(input.metadata ? { metadata: input.metadata } : {}),
-          ...(reply !== undefined && !isOurs ? { replyToRaw: reply } : {})
-        }
-      },
-      context,
-      { fresh: true }
-    )
+    const outcome = await queue(asker, channel, messageId, input, at, context)
     // A tombstoned stream: the message is older than the retention, and is never sent again.
     if (!outcome.ok && outcome.code === 'gone') return ok({ messageId, idempotent: true, traceId: asker.trace })
     if (!outcome.ok) return refuse(outcome.code)
@@ -145,52 +150,20 @@ export function createAdmission(core: Core, slices: Slices): Admission {
     return ok((await firstResult(messageId)) ?? { messageId, idempotent: true, traceId: asker.trace })
   }
 
-  async function sendMany(
-    asker: Asker,
-    ref: string,
-    inputs: readonly SendInput[]
-  ): Promise<Result<readonly Result<Accepted>[]>> {
-    const channel = await channelOf(asker.tenantId, ref)
-    if (!channel) return refuse('channel_not_found')
-    const foreign = inputs.findIndex(({ to }) => isForeign(channel, to))
-    if (foreign >= 0) return notAddressable(`messages[${foreign}].to`, `item ${foreign + 1}: `)
-    /** Items of one recipient go one after the other, and so do two with the same key: their order is the client's. */
-    const ofRecipient = new Map<string, Promise<unknown>>()
-    const ofKey = new Map<string, Promise<unknown>>()
-    const room = createRoom(ITEMS_AT_ONCE)
-    const results: Promise<Result<Accepted>>[] = []
-    const context = { ...askedBy(asker), isBulk: true }
-    for (const input of inputs) {
-      const full = room.enter()
-      if (full) await full
-      const turn = slices.next()
-      if (turn) await turn
-      const earlier = ofRecipient.get(input.to)
-      const same = ofKey.get(input.idempotencyKey)
-      const admitted =
-        earlier || same
-          ? Promise.all([earlier, same]).then(() => admit(asker, channel, input, context))
-          : admit(asker, channel, input, context)
-      const result = admitted.catch(error => (isUnavailable(error) ? refuse('overloaded') : Promise.reject(error)))
-      const done = result.then(room.leave, room.leave)
-      ofRecipient.set(input.to, done)
-      ofKey.set(input.idempotencyKey, done)
-      results.push(result)
-    }
-    return ok(await Promise.all(results))
-  }
-
   return {
-    sendMany,
+    channelOf,
+    isForeign,
+    admit,
     async send(asker, ref, input) {
       const channel = await channelOf(asker.tenantId, ref)
       if (!channel) return refuse('channel_not_found')
-      return isForeign(channel, input.to) ? notAddressable('to', '') : admit(asker, channel, input, askedBy(asker))
+      return isForeign(channel, input.to) ? notAddressable('to') : admit(asker, channel, input, askedBy(asker))
     }
   }
 }
 
-const notAddressable = (path: string, item: string): Refusal => ({
+/** `item`: of a batch, as its message names it. */
+export const notAddressable = (path: string, item = ''): Refusal => ({
   ok: false,
   code: 'validation_failed',
   details: [{ path, message: `${item}a hidden id can be written to from unofficial numbers only` }]

@@ -36,7 +36,8 @@ export function createAggregates(options: EntityOptions): Aggregates {
   // Channels are read before every dispatch: the views tell when another node has changed one.
   const asked = { ...options, readsFresh: options.shared }
   const aggregates = {
-    messages: createEntities(message, options),
+    // The thread of the batches begins their streams, too.
+    messages: createEntities(message, { ...options, shared: true }),
     channels: createEntities(channel, options),
     attempts: createEntities(attempt, asked),
     tenants: createEntities(tenant, asked),

@@ -29,6 +29,8 @@ export type ErasureOptions = {
   readonly optOuts: Pick<OptOuts, 'keep'>
   /** Ends the unsettled deliveries that carry the contact's data; resolves with their number. */
   readonly cancelDeliveries: (tenantId: string, contactId: string) => Promise<number>
+  /** Resolves when the thread of the batches seals nothing more for the contact, and what it has sealed is in the log. */
+  readonly letGo: (contactId: string) => Promise<void>
   /** Removes the contact's stored media. */
   readonly removeMedia: (tenantId: string, contactId: string) => Promise<void>
 }
@@ -38,7 +40,7 @@ const VIEW_MS = 10_000
 const WAITING_AT_ONCE = 256
 const erasureStream = (contactId: string): string => `erasure-${contactId}`
 
-export function createErasure({ core, optOuts, cancelDeliveries, removeMedia }: ErasureOptions): Erasure {
+export function createErasure({ core, optOuts, cancelDeliveries, letGo, removeMedia }: ErasureOptions): Erasure {
   const { views, keyring, aggregates, log } = core
 
   async function failWaiting(tenantId: string, contactId: string): Promise<void> {
@@ -66,6 +68,7 @@ export function createErasure({ core, optOuts, cancelDeliveries, removeMedia }: 
       await removeMedia(tenantId, id)
     }
     await optOuts.keep(tenantId, streams)
+    await Promise.all(contactIds.map(letGo))
     for (const stream of streams) await log.erase(stream)
     for (const id of contactIds) keyring.forgetContact(id)
     await recordCompletion(contactId, tenantId)
@@ -98,7 +101,10 @@ export function createErasure({ core, optOuts, cancelDeliveries, removeMedia }: 
   return {
     recall() {
       for (const { contactIds } of views.unfinishedErasures())
-        for (const contactId of contactIds) keyring.forgetContact(contactId)
+        for (const contactId of contactIds) {
+          keyring.forgetContact(contactId)
+          void letGo(contactId)
+        }
     },
     async complete(contactId) {
       const left = views.erasure(contactId)
@@ -111,7 +117,7 @@ export function createErasure({ core, optOuts, cancelDeliveries, removeMedia }: 
       const contact = await keyring.findContact(tenantId, address)
       if (!contact) return ok({ contact: masked, messages: 0, deliveriesCancelled: 0, erasedAt })
       const contactId = contact.id
-      // Its key may still wait among those of a batch: an erasure on record before it would find nothing to erase.
+      // Its key may still be on its way: an erasure on record before it would find nothing to erase.
       await keyring.settled(contactId)
       await core.own.settled(tenantId)
       const linked = views.identities(contactId).contactIds.filter(id => id !== contactId)

@@ -1,10 +1,9 @@
 /**
  * The body of a batch, checked item by item: one schema over the whole of it would hold the event loop for tens of
- * milliseconds, and single sends would wait behind it.
+ * milliseconds, and other batches would wait behind it.
  */
 import { type Detail, RequestRefused } from './errors.ts'
 import { type Flaw, findFlaws } from './flaws.ts'
-import type { Messages } from './ports.ts'
 import { type BatchItem, batchEnvelope, batchItem } from './schemas/batch.ts'
 import { detail, detailsOf } from './validation.ts'
 
@@ -15,8 +14,7 @@ const VALUES_MAX = 512
  * The items of a batch, all of them well-formed; else 422 with the problems of the first that is not, which are named by
  * its position (channel-service, batch rules 1 and 2).
  */
-export async function checkBatch(body: unknown, nextSlice: Messages['nextSlice']): Promise<readonly BatchItem[]> {
-  if (body === undefined || body === null) throw new RequestRefused('malformed_json')
+export async function checkBatch(body: unknown, nextSlice: () => Promise<void> | null): Promise<readonly BatchItem[]> {
   const messages = checkEnvelope(body)
   const items: BatchItem[] = []
   for (const [index, message] of messages.entries()) {

@@ -33,9 +33,9 @@ export function takeJson(app: FastifyInstance, bodyLimit: number): void {
   })
 }
 
-/** The same, except that text is not searched: that is left to a route that works its body in slices. */
-export function takeUnsearchedJson(app: FastifyInstance, bodyLimit: number): void {
-  takeParsed(app, bodyLimit, body => parseText(textOf(body)))
+/** The same, except that the bytes go on as they came: `parseJson` is left to whoever works on them elsewhere. */
+export function takeJsonBytes(app: FastifyInstance, bodyLimit: number): void {
+  takeParsed(app, bodyLimit, body => body)
 }
 
 function takeParsed(app: FastifyInstance, bodyLimit: number, parse: (body: Buffer) => unknown): void {
@@ -63,6 +63,9 @@ export function refuseEncodedBodies(app: FastifyInstance): void {
     else done(null, payload)
   })
 }
+
+/** The value of a body, whose text is not searched. Throws RequestRefused when it has none, or is not JSON in UTF-8. */
+export const parseJson = (body: Buffer): unknown => parseText(textOf(body))
 
 function textOf(body: Buffer): string {
   if (!isUtf8(body)) throw new RequestRefused('malformed_json')

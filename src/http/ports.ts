@@ -80,10 +80,11 @@ export type MessageQuery = {
 
 export type Messages = {
   send(caller: Caller, ref: string, input: SendInput): Promise<Result<Accepted>>
-  /** One outcome per input, in order; resolves when the last one is durable. */
-  sendMany(caller: Caller, ref: string, inputs: readonly SendInput[]): Promise<Result<readonly Result<Accepted>[]>>
-  /** Null while work on batches may go on, else when it may: all batches share their part of each turn of the event loop. */
-  nextSlice(): Promise<void> | null
+  /**
+   * The body of a batch as it came: JSON text that nobody has looked at. Answers with JSON text that has one outcome per
+   * item, in order, when the last one is durable.
+   */
+  sendBatch(caller: Caller, ref: string, body: Buffer): Promise<Result<Uint8Array>>
   track(caller: Caller, messageId: string): Promise<Result<TrackedMessage>>
   list(
     caller: Caller,

@@ -47,6 +47,8 @@ export type Keyring = {
   needOf(subject: string): Need | undefined
   /** Resolves when the contact's key is in the log, or will never be: what is appended then comes after it. */
   settled(contactId: string): Promise<void>
+  /** The same, and whether it will never be: then another thread's key for the same address was first, or nothing can be written. */
+  isLost(contactId: string): Promise<boolean>
   /** `subject`: a contact id or `tenant`. Null when that contact was erased. */
   seal(tenantId: string | null, subject: string, plain: unknown, context: string): Promise<string | null>
   open(tenantId: string | null, subject: string, sealed: string, context: string): Promise<unknown>
@@ -223,6 +225,10 @@ export function createKeyring(options: KeyringOptions): Keyring {
     },
     needOf: contactKeys.needOf,
     settled: contactKeys.settled,
+    async isLost(contactId) {
+      await contactKeys.settled(contactId)
+      return contactKeys.isLost(contactId)
+    },
     async seal(tenantId, subject, plain, context) {
       const key = byId.get(subject)?.contact.key ?? (await keyOf(tenantId, subject))
       return key === null ? null : encrypt(key, JSON.stringify(plain), context)

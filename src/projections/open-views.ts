@@ -1,4 +1,4 @@
-/** The views as the main thread sees them: a read-only connection of its own, and the news of each folded page. */
+/** The views as those see them who ask: a read-only connection of its own, and the news of each folded page. */
 import Database from 'better-sqlite3'
 import { createCaughtUp } from './caught-up.ts'
 import type { ChannelRow, DestinationRow, KeyRow, PageDone, Views } from './port.ts'

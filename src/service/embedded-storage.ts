@@ -1,6 +1,6 @@
 /** The embedded log: one process owns the DATA_DIR; the writer and the projections have a thread each. */
 import { existsSync } from 'node:fs'
-import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads'
+import { MessageChannel, Worker } from 'node:worker_threads'
 import type { Settings } from '../config/settings.ts'
 import { findMasterKey } from '../log/keys/master-key.ts'
 import { openSqliteLog } from '../log/sqlite/home.ts'
@@ -20,20 +20,22 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
   })
   if (!key)
     throw new StartRefused(`${dataDir} holds an event log, but neither MASTER_KEY nor ${dataDir}/master.key opens it`)
-  const { port1, port2 } = new MessageChannel()
-  const writer = startLogWorker(dataDir, port1)
+  const growth = new MessageChannel()
+  const batches = new MessageChannel()
+  const writer = startLogWorker({ dataDir, grown: growth.port1, appenders: [batches.port1] })
   let outage: string | null = null
   writer.once('error', error => {
     outage = `the thread of the event log has ended: ${error.message}`
   })
   const log = await openSqliteLog({ dataDir, worker: writer, onAnchor: options.onAnchor })
-  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir), grown: port2 }, options)
+  const worker = startWorker({ home: 'embedded', dataDir, viewsFile: viewsFile(dataDir), grown: growth.port2 }, options)
   await worker.ready
   return {
     log,
     worker,
     outage: () => outage,
     masterKey: key,
+    batchDoor: { home: 'embedded', dataDir, writer: batches.port2 },
     anchorWith(privateKey) {
       log.anchorWith(privateKey)
       return null
@@ -47,8 +49,8 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
   }
 }
 
-function startLogWorker(dataDir: string, grown: MessagePort): Worker {
-  const workerData: LogWorkerData = { dataDir, grown }
+function startLogWorker(workerData: LogWorkerData): Worker {
   const script = new URL('./log-worker.js', import.meta.url)
-  return new Worker(script, { workerData, transferList: [grown], resourceLimits: YOUNG_GENERATION })
+  const transferList = [workerData.grown, ...workerData.appenders]
+  return new Worker(script, { workerData, transferList, resourceLimits: YOUNG_GENERATION })
 }

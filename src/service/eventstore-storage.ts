@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Settings } from '../config/settings.ts'
 import { refuseUnknown } from '../log/event-versions.ts'
-import { openEventStoreLog } from '../log/eventstore/home.ts'
+import { BATCH_APPENDS_AT_ONCE, MAX_APPENDS_AT_ONCE, openEventStoreLog } from '../log/eventstore/home.ts'
 import { lockDataDir } from '../log/sqlite/lock.ts'
 import { type OpenLog, StartRefused, type StorageOptions, viewsFile } from './storage.ts'
 import { startWorker } from './worker-host.ts'
@@ -17,6 +17,7 @@ export async function openEventStore(settings: Settings, options: StorageOptions
   const home = { url: eventStoreUrl, streamPrefix: eventStoreStreamPrefix, numbersFile: join(dataDir, 'numbers.db') }
   const log = await openEventStoreLog({
     ...home,
+    appendsAtOnce: MAX_APPENDS_AT_ONCE - BATCH_APPENDS_AT_ONCE,
     onProblem: error => options.logger.warn({ err: error }, 'EventStoreDB: tried again')
   })
   refuseUnknown(log.versions)
@@ -27,6 +28,7 @@ export async function openEventStore(settings: Settings, options: StorageOptions
     worker,
     outage: log.watch().trouble,
     masterKey: settings.keys.masterKey,
+    batchDoor: { home: 'eventstore', ...home },
     // Anchors have one writer; which node that is, the leases decide.
     anchorWith: privateKey => ({
       begin: () => worker.anchors({ kind: 'anchors:begin', privateKey }),

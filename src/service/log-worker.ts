@@ -4,8 +4,14 @@ import { refuseUnknown } from '../log/event-versions.ts'
 import { createLogThread } from '../log/sqlite/thread-host.ts'
 import type { LogWorkerData } from './worker-protocol.ts'
 
-const { dataDir, grown } = workerData as LogWorkerData
+const { dataDir, grown, appenders } = workerData as LogWorkerData
 if (!parentPort) throw new Error('the thread of the log is started by the service')
 // It only speaks: it must not keep the thread alive.
 grown.unref()
-createLogThread({ dataDir, port: parentPort, inspect: refuseUnknown, onCommitted: () => grown.postMessage(null) })
+createLogThread({
+  dataDir,
+  port: parentPort,
+  otherPorts: appenders,
+  inspect: refuseUnknown,
+  onCommitted: () => grown.postMessage(null)
+})

@@ -3,26 +3,27 @@ import { createAdmission } from '../actors/admission.ts'
 import type { Core } from '../actors/core.ts'
 import { createMessageList } from '../actors/message-list.ts'
 import { createRenotify } from '../actors/renotify.ts'
-import { createSlices } from '../actors/slices.ts'
 import { createTracking } from '../actors/tracking.ts'
 import type { ServiceDoors } from '../http/ports.ts'
+import type { BatchHost } from './batch-host.ts'
 
-/**
- * What all batches together begin in one turn of the event loop; as much again follows from it, and single sends have
- * their turns in between. Longer slices make no batch faster (measured from 0.5 to 4 ms), but single sends slower.
- */
-const SLICE_MS = 0.5
-
-export function messageDoors(core: Core): ServiceDoors['messages'] {
-  const slices = createSlices(SLICE_MS)
-  const { send, sendMany } = createAdmission(core, slices)
+export function messageDoors(core: Core, batches: Pick<BatchHost, 'work'>): ServiceDoors['messages'] {
+  const { own } = core
+  const { send } = createAdmission(core)
   const { list, metrics, toFilter } = createMessageList(core)
   const renotify = createRenotify(core, { toFilter })
   const { track } = createTracking(core)
   return {
     send,
-    sendMany,
-    nextSlice: slices.next,
+    async sendBatch({ tenantId, trace }, ref, body) {
+      // The other thread hears of pages after this one: what is settled here is there, when the batch comes to it.
+      const waiting = own.configurationSettled(tenantId)
+      if (waiting) await waiting
+      const { result, written } = await batches.work({ tenantId, trace }, ref, body)
+      own.wrote(tenantId, written)
+      if ('broken' in result) throw new Error(result.broken)
+      return result
+    },
     track,
     list,
     metrics,

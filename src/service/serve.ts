@@ -1,8 +1,9 @@
 /** Start and stop of a node, in order: storage, service, listeners, workers; and back. */
 import { systemClock } from '../actors/clock.ts'
-import { newId } from '../actors/core.ts'
+import { type Logger, newId } from '../actors/core.ts'
 import { type Settings, urlOfListener } from '../config/settings.ts'
 import { createApp } from '../http/app.ts'
+import { type BatchHost, startBatchThread } from './batch-host.ts'
 import { openControlSocket } from './control-socket.ts'
 import { openCoordination } from './coordination.ts'
 import { type Demo, prepareDemo } from './demo.ts'
@@ -10,7 +11,7 @@ import { createLogger } from './logger.ts'
 import type { Platforms } from './platforms.ts'
 import { type Sandbox, startSandbox } from './sandbox.ts'
 import { createService } from './service.ts'
-import { openStorage, StartRefused } from './storage.ts'
+import { openStorage, StartRefused, type Storage } from './storage.ts'
 import { version } from './version.ts'
 
 export type Running = {
@@ -25,11 +26,19 @@ export type Running = {
 export async function serve(settings: Settings): Promise<Running> {
   const logger = createLogger(settings)
   const storage = await openStorage(settings, { logger, onAnchor: line => process.stdout.write(`${line}\n`) })
+  const batches = await openBatches(storage, logger)
   const sandbox = settings.providers.sandbox ? await startSandbox(storage.master.derive('sandbox')) : null
   let url = ''
   const publicUrl = (): string => settings.listen.publicUrl ?? url
   const coordination = openCoordination(settings, storage, logger)
-  const service = createService(settings, storage, coordination, platformsOf(settings, sandbox, publicUrl), logger)
+  const service = createService(
+    settings,
+    storage,
+    batches,
+    coordination,
+    platformsOf(settings, sandbox, publicUrl),
+    logger
+  )
   const app = createApp({
     doors: service.doors,
     logger,
@@ -68,6 +77,19 @@ export async function serve(settings: Settings): Promise<Running> {
       await service.stop()
       await sandbox?.close()
     }
+  }
+}
+
+async function openBatches(storage: Storage, logger: Logger): Promise<BatchHost> {
+  const batches = startBatchThread(storage.batchThread, logger)
+  // From the first moment on: a page that it misses would be missing until the next one.
+  storage.views.onPage(batches.pageDone)
+  try {
+    await batches.ready
+    return batches
+  } catch (error) {
+    await storage.close()
+    throw error
   }
 }
 

@@ -18,7 +18,6 @@ import { callbackKey, createIntake } from '../actors/intake.ts'
 import { createKeys } from '../actors/keys.ts'
 import { createLines } from '../actors/lines.ts'
 import { nactMailboxes } from '../actors/mailbox.ts'
-import { MEDIA_BYTES_MAX } from '../actors/media-file.ts'
 import { createMedia } from '../actors/media-service.ts'
 import { createNumbers } from '../actors/numbers.ts'
 import { createOptOuts } from '../actors/opt-outs.ts'
@@ -33,22 +32,18 @@ import { createShardWork } from '../actors/shard-work.ts'
 import { createTemplates } from '../actors/templates.ts'
 import type { Settings } from '../config/settings.ts'
 import { parseOfficialCallback } from '../connectors/official/callbacks.ts'
-import { createOfficialConnector } from '../connectors/official/connector.ts'
 import { verifyHubSignature } from '../connectors/official/signature.ts'
 import { parseUnofficialCallback } from '../connectors/unofficial/callbacks.ts'
-import { createUnofficialConnector } from '../connectors/unofficial/connector.ts'
-import { createMediaDownloads } from '../connectors/unofficial/media.ts'
 import { verifyUnofficialSignature } from '../connectors/unofficial/signature.ts'
-import { createGuard } from '../connectors/webhook/guard.ts'
-import { createWebhookPoster } from '../connectors/webhook/post.ts'
 import { signatureHeader } from '../connectors/webhook/signature.ts'
 import type { Coordination } from '../coordination/port.ts'
 import type { ServiceDoors } from '../http/ports.ts'
 import { anchorWork } from './anchor-work.ts'
+import type { BatchHost } from './batch-host.ts'
+import { createConnectors, DELIVERIES_AT_ONCE } from './connectors.ts'
 import { messageDoors } from './message-doors.ts'
 import type { Platforms } from './platforms.ts'
 import type { Storage } from './storage.ts'
-import { version } from './version.ts'
 
 export type Service = {
   readonly doors: ServiceDoors
@@ -63,14 +58,13 @@ export type Service = {
   stop(): Promise<void>
 }
 
-/** Posts in flight to one destination. */
-const DELIVERIES_AT_ONCE = 16
 /** The views may have a long history to catch up with at the first start of a new version. */
 const CATCH_UP_STEP_MS = 1_000
 
 export function createService(
   settings: Settings,
   storage: Storage,
+  batches: BatchHost,
   coordination: Coordination & { readonly isShared: boolean },
   platforms: Platforms,
   logger: Logger
@@ -111,16 +105,8 @@ export function createService(
   })
 
   const { messaging, providers, webhooks } = settings
-  const official = createOfficialConnector({ baseUrl: platforms.officialBaseUrl, timeoutMs: providers.timeoutMs })
-  const unofficial = createUnofficialConnector({ timeoutMs: providers.timeoutMs })
-  const guard = createGuard({ allowedCidrs: [...webhooks.allowedCidrs, ...platforms.reachableCidrs] })
-  const poster = createWebhookPoster({
-    guard,
-    timeoutMs: webhooks.timeoutMs,
-    userAgent: `ledgerline/${version}`,
-    maxConnectionsPerOrigin: DELIVERIES_AT_ONCE,
-    ...(webhooks.sourceAddress === null ? {} : { sourceAddress: webhooks.sourceAddress })
-  })
+  const connectors = createConnectors(settings, platforms)
+  const { official, unofficial, downloads, guard, poster } = connectors
   const pool = createInstancePool({
     instances: platforms.pool,
     views,
@@ -169,7 +155,6 @@ export function createService(
     graceMs: providers.unofficial.sessionDownGraceMs
   })
   const templates = createTemplates({ core, lines, official })
-  const downloads = createMediaDownloads({ timeoutMs: providers.timeoutMs, bytesMax: MEDIA_BYTES_MAX })
   const media = createMedia({
     core,
     lines,
@@ -225,6 +210,7 @@ export function createService(
     core,
     optOuts,
     cancelDeliveries: deliverer.cancelFor,
+    letGo: batches.letGo,
     removeMedia: media.remove
   })
   const reactor = createReactor({ core, numbers, pairing, destinations, erasure })
@@ -232,7 +218,7 @@ export function createService(
   let ready = false
 
   const doors: ServiceDoors = {
-    messages: messageDoors(core),
+    messages: messageDoors(core, batches),
     channels: numbers,
     attempts: pairing,
     media: media.door,
@@ -244,7 +230,11 @@ export function createService(
     callbacks: intake,
     health: {
       // A node that cannot append takes no requests: another one may be able to.
-      notReady: () => storage.trouble() ?? storage.outage() ?? (ready ? null : 'views are catching up with the log'),
+      notReady: () =>
+        storage.trouble() ??
+        batches.trouble() ??
+        storage.outage() ??
+        (ready ? null : 'views are catching up with the log'),
       facts: () => ({
         sandbox: providers.sandbox,
         position: views.position(),
@@ -290,8 +280,9 @@ export function createService(
       ])
       await aggregates.stop()
       mailboxes.stop()
-      await Promise.all([official.close(), unofficial.close(), downloads.close(), poster.close()])
+      await connectors.close()
       await coordination.close()
+      await batches.stop()
       await storage.close()
     }
   }

@@ -1,15 +1,17 @@
 /** Opens what lasts: the event log, its keys and its views. Everything that is wrong with them stops the start in one sentence. */
 import { appendFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { type Logger, seenEverything } from '../actors/core.ts'
+import type { Logger } from '../actors/core.ts'
 import type { Settings } from '../config/settings.ts'
-import { createKeyring, type Keyring } from '../log/keyring.ts'
+import type { Keyring } from '../log/keyring.ts'
 import { type AnchorKey, anchorKey } from '../log/keys/anchor-key.ts'
-import { type MasterKey, masterKey } from '../log/keys/master-key.ts'
+import type { MasterKey } from '../log/keys/master-key.ts'
 import type { EventLog } from '../log/port.ts'
 import { type OpenedViews, openViews } from '../projections/open-views.ts'
+import type { BatchThreadData, LogDoor } from './batch-protocol.ts'
 import { openEmbeddedLog } from './embedded-storage.ts'
 import { openEventStore } from './eventstore-storage.ts'
+import { type MasterKeys, mastersOf, openKeyring } from './open-keyring.ts'
 import type { WorkerHost } from './worker-host.ts'
 
 export type Storage = {
@@ -20,6 +22,8 @@ export type Storage = {
   readonly anchors: AnchorKey
   /** Null: the log sees to its anchors itself. */
   readonly anchorDuty: AnchorDuty | null
+  /** What one more thread needs to reach all of it. */
+  readonly batchThread: BatchThreadData
   /** Null while all is well; else what is broken and will not mend itself, for the operator. */
   trouble(): string | null
   /** Null while the log can be reached; else what is missing. It is tried again all the time. */
@@ -32,6 +36,8 @@ export type OpenLog = {
   readonly log: EventLog
   readonly worker: WorkerHost
   readonly masterKey: Buffer
+  /** For the thread of the batches. */
+  readonly batchDoor: LogDoor
   outage(): string | null
   /** Anchors are written from now on, signed with this key; or, where nodes take turns, when the duty begins. */
   anchorWith(privateKey: string): AnchorDuty | null
@@ -78,33 +84,25 @@ export async function openStorage(settings: Settings, { logger, onAnchor }: Stor
 /** Keys and views of a log that is open. */
 async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
   const { log, worker } = opened
+  const file = viewsFile(settings.storage.dataDir)
   const views = openViews({
-    file: viewsFile(settings.storage.dataDir),
+    file,
     messageNoOf: id => log.numberOf(`message-${id}`)
   })
   worker.onPage(views.pageDone)
-  const masters = mastersOf(opened.masterKey, settings.keys.masterKeyPrevious)
+  const masterKeys = masterKeysOf(opened.masterKey, settings.keys.masterKeyPrevious)
+  const masters = mastersOf(masterKeys)
   const anchors = await anchorKey(log, masters, new Date().toISOString())
   if (!anchors) throw new StartRefused('MASTER_KEY does not open this event log')
   const anchorDuty = opened.anchorWith(anchors.privateKey)
-  const keyring = createKeyring({
-    log,
-    masters,
-    async contactStream(contactId) {
-      const known = views.contactStream(contactId)
-      if (known !== null) return known
-      // Whoever is not known would count as erased, and what is sealed for him be left out for good.
-      await seenEverything({ log, views })
-      return views.contactStream(contactId)
-    }
-  })
   return {
     log,
-    keyring,
+    keyring: openKeyring(log, views, masters),
     views,
     master: masters[0],
     anchors,
     anchorDuty,
+    batchThread: { log: opened.batchDoor, viewsFile: file, masterKeys },
     trouble: worker.trouble,
     outage: opened.outage,
     async close() {
@@ -114,5 +112,5 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
   }
 }
 
-const mastersOf = (current: Buffer, previous: Buffer | null): readonly [MasterKey, ...MasterKey[]] =>
-  previous ? [masterKey(current), masterKey(previous)] : [masterKey(current)]
+const masterKeysOf = (current: Buffer, previous: Buffer | null): MasterKeys =>
+  previous ? [current, previous] : [current]

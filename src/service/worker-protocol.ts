@@ -6,6 +6,8 @@ export type LogWorkerData = {
   readonly dataDir: string
   /** Says that the log has grown to whoever has the other end. */
   readonly grown: MessagePort
+  /** The log's ends of the ports of other threads that append. */
+  readonly appenders: readonly MessagePort[]
 }
 
 /** Which log the projections follow: the embedded one, or EventStoreDB. */

@@ -1,6 +1,7 @@
 /** Doors that answer as scripted and write down who knocked. */
 import type { Permission } from '../../src/domain/tenant.ts'
 import { PERMISSIONS } from '../../src/domain/tenant.ts'
+import { type BatchWorkOptions, createBatchWork } from '../../src/http/batch-work.ts'
 import type { ChannelView, ListedChannel, ServiceDoors } from '../../src/http/ports.ts'
 
 export const id = (prefix: string, fill = '0'): string => `${prefix}_${fill.repeat(26)}`
@@ -199,7 +200,9 @@ export function stubDoors(): Stub {
       return apiKey === KEYS.limited ? principal(id('key', '1'), allowed) : null
     }
   }
-  rooms.messages = { ...rooms.messages, nextSlice: () => null }
+  // What a batch's thread does of its own is done here as well; behind it is the scripted door.
+  const sendMany = knock('messages.sendMany') as BatchWorkOptions['sendMany']
+  rooms.messages = { ...rooms.messages, sendBatch: createBatchWork({ sendMany, nextSlice: () => null }) }
   rooms.callbacks = { ...rooms.callbacks, knowsVerifyToken: (token: string) => token === 'verify-me' }
   rooms.health = {
     notReady: () => (scripted.has('health') ? 'the views are being rebuilt' : null),

@@ -6,6 +6,7 @@ type Scope = { teardown(run: () => unknown): unknown; comment(text: string): voi
 
 export type ServiceProcess = {
   readonly url: string
+  pid(): number
   /** All that it has printed since its first start. */
   output(): string
   /** Starts it (again) on the same port and DATA_DIR; resolves when its banner stands. */
@@ -88,6 +89,7 @@ export function serviceProcess(
   })
   return {
     url,
+    pid: () => child?.pid ?? 0,
     start,
     output: () => printed,
     stop: () => end('SIGTERM'),

@@ -1,30 +1,18 @@
-import { isId } from '../../domain/ids.ts'
 import { callerOf, may } from '../access.ts'
-import { answer, refuse } from '../answer.ts'
+import { answer } from '../answer.ts'
 import type { App } from '../app-types.ts'
-import { checkBatch } from '../batch-body.ts'
-import { takeUnsearchedJson } from '../body.ts'
-import { type ErrorCode, isErrorCode } from '../errors.ts'
-import type { Accepted, Result, ServiceDoors } from '../ports.ts'
-import { isPhone } from '../schemas/address.ts'
-import { type BatchItem, batchBody, batchResults } from '../schemas/batch.ts'
+import { ITEM_CODES } from '../batch-work.ts'
+import { takeJsonBytes } from '../body.ts'
+import { RequestRefused } from '../errors.ts'
+import type { ServiceDoors } from '../ports.ts'
+import { batchBody, batchResults } from '../schemas/batch.ts'
 import { bodyFailures } from '../schemas/failure.ts'
 import { refParams } from '../schemas/params.ts'
 
-/** Refusals of a single item stand in its place; those are all that one can meet at admission. */
-const ITEM_CODES = [
-  'channel_limited',
-  'channel_quarantined',
-  'channel_restricted',
-  'channel_disconnected',
-  'unsupported_capability',
-  'outbound_address_blocked',
-  'conflict',
-  'overloaded',
-  'internal_error'
-] as const satisfies readonly ErrorCode[]
-
-/** `POST /v1/channels/:ref/messages/batch`: 202 once the last item is on record or refused. */
+/**
+ * `POST /v1/channels/:ref/messages/batch`: 202 once the last item is on record or refused. The body goes on as it came,
+ * and so does the answer: whoever works on it must not be in the way of single sends.
+ */
 export function sendBatch(app: App, { messages }: ServiceDoors, bodyLimit: number): void {
   const schema = {
     tags: ['Messages'],
@@ -37,23 +25,16 @@ export function sendBatch(app: App, { messages }: ServiceDoors, bodyLimit: numbe
     response: { 202: batchResults, ...bodyFailures('channel_not_found') }
   }
   app.register(async (scope: App) => {
-    takeUnsearchedJson(scope, bodyLimit)
-    // The schema is for the document; the body is checked in slices instead.
+    takeJsonBytes(scope, bodyLimit)
+    // The schemas are for the document.
     const validatorCompiler = () => (value: unknown) => ({ value })
     const options = { onRequest: may('messages:send'), schema, validatorCompiler }
     scope.post('/v1/channels/:ref/messages/batch', options, async (request, reply) => {
-      const items = await checkBatch(request.body, messages.nextSlice)
-      const { ref } = request.params
-      if (!isId('ch', ref) && !isPhone(ref)) return refuse(reply, 'channel_not_found')
-      const result = await messages.sendMany(callerOf(request), ref, items)
-      return answer(reply, result, 202, outcomes => ({ results: outcomes.map((one, at) => show(one, items[at], at)) }))
+      const body: unknown = request.body
+      if (!Buffer.isBuffer(body)) throw new RequestRefused('malformed_json')
+      const result = await messages.sendBatch(callerOf(request), request.params.ref, body)
+      reply.type('application/json; charset=utf-8')
+      return answer(reply, result, 202, bytes => Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength))
     })
   })
-}
-
-function show(outcome: Result<Accepted>, item: BatchItem | undefined, index: number) {
-  const idempotencyKey = item?.idempotencyKey
-  if (outcome.ok) return { idempotencyKey, index, messageId: outcome.value.messageId, status: 'accepted' }
-  // A code outside the table is a defect, yet the other items of the batch are on record by now.
-  return { idempotencyKey, index, error: { code: isErrorCode(outcome.code) ? outcome.code : 'internal_error' } }
 }

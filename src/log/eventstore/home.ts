@@ -22,7 +22,10 @@ import { EventStoreStartError, hostsOf, startError } from './start-error.ts'
 import { createTail } from './tail.ts'
 import { createTurns } from './turns.ts'
 
+/** Of a node, in all its threads together. */
 export const MAX_APPENDS_AT_ONCE = 64
+/** Of those, what is left to batches where they have a thread of their own. */
+export const BATCH_APPENDS_AT_ONCE = 16
 /** Appends that may wait for a turn; past it callers are refused, and should answer 503. */
 export const MAX_APPENDS_WAITING = 10_000
 /** The same in characters of event text. */
@@ -48,6 +51,8 @@ export type EventStoreLogOptions = {
   /** How long an append may wait for its turn; then LogUnavailable. */
   readonly waitMs?: number
   readonly maxWaiting?: number
+  /** Appends in flight. Default: MAX_APPENDS_AT_ONCE. */
+  readonly appendsAtOnce?: number
   /** Nothing is written: no log is begun where there is none, and appends are refused. */
   readonly readOnly?: boolean
   readonly clock?: Clock
@@ -133,7 +138,7 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
   const appendOne = createAppender({ connection, heads, clock, budgetMs, onFirst: numbers.learn })
   const turns = createTurns({
     clock,
-    width: MAX_APPENDS_AT_ONCE,
+    width: options.appendsAtOnce ?? MAX_APPENDS_AT_ONCE,
     queueMax: maxWaiting,
     textMax: MAX_TEXT_WAITING,
     waitMs

@@ -33,7 +33,7 @@ export type SqliteLog = EventLog & {
 }
 
 /**
- * The embedded log as the main thread sees it: it reads by itself, and the worker writes. Take `lockDataDir` first.
+ * The embedded log as other threads see it: each reads by itself, and the log's thread writes. Take `lockDataDir` first.
  * Rejects with LogUnavailable when the worker cannot open the log.
  */
 export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLog> {

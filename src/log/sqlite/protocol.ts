@@ -1,4 +1,4 @@
-/** What the main thread and the log's thread say to each other. Other messages on the same port are left alone. */
+/** What the log's thread and those that append say to each other. Other messages on the same port are left alone. */
 import type { AppendRequest } from '../append-request.ts'
 import type { AppendResult, Position } from '../port.ts'
 

@@ -8,16 +8,19 @@ import type { EventVersion } from '../event-versions.ts'
 import type { RecordedEvent } from '../port.ts'
 import { createEraser } from './eraser.ts'
 import { createGroupCommit } from './group-commit.ts'
-import type { Answer, FromThread, Port, ToThread } from './protocol.ts'
+import type { FromThread, Port } from './protocol.ts'
 import { isToThread } from './protocol.ts'
 import { logFile } from './schema.ts'
+import { createThreadClient, reasonOf } from './thread-client.ts'
 import type { Writer } from './writer.ts'
 import { openWriter } from './writer.ts'
 
 export type LogThreadOptions = {
   readonly dataDir: string
-  /** The port whose other end `openSqliteLog` has. */
+  /** The port whose other end `openSqliteLog` has, in the main thread. */
   readonly port: Port
+  /** The same for other threads that append. They have closed their logs before the main thread closes its own. */
+  readonly otherPorts?: readonly Port[]
   readonly clock?: Clock
   /** Sees what the log holds before anything else does; what it throws ends the start. */
   readonly inspect?: (held: readonly EventVersion[]) => void
@@ -30,18 +33,14 @@ export type LogThreadOptions = {
  * opened, and the main thread's `openSqliteLog` rejects with the same words.
  */
 export function createLogThread(options: LogThreadOptions): void {
-  const { dataDir, port, clock = systemClock, inspect = () => undefined, onCommitted = () => undefined } = options
-  const say = (message: FromThread): void => port.postMessage(message)
+  const { dataDir, port, otherPorts = [], clock = systemClock } = options
+  const { inspect = () => undefined, onCommitted = () => undefined } = options
   const writer = opened(dataDir, port, inspect)
-  let single: Answer[] = []
-  let bulk: Answer[] = []
   const commits = createGroupCommit({
     writer,
     schedule: task => void setImmediate(task),
     onGroup(head) {
-      say({ kind: 'log:committed', single, bulk, head })
-      single = []
-      bulk = []
+      for (const client of [main, ...others]) client.committed(head)
       keeper?.grown()
       onCommitted()
     }
@@ -50,25 +49,39 @@ export function createLogThread(options: LogThreadOptions): void {
   let keeper: AnchorKeeper | null = null
   let isClosing = false
 
-  const answerSingle = (answer: Answer): void => void single.push(answer)
-  const answerBulk = (answer: Answer): void => void bulk.push(answer)
-
-  async function eraseAndSay(id: number, stream: string): Promise<void> {
-    try {
-      commits.flush()
-      await erase(stream)
-      say({ kind: 'log:erased', id, problem: null })
-    } catch (error) {
-      say({ kind: 'log:erased', id, problem: reasonOf(error, 'the stream was not erased') })
+  const main = createThreadClient({
+    port,
+    commits,
+    erase,
+    isFollowing: true,
+    onAnchorWith: keepAnchors,
+    onClose() {
+      if (isClosing) return
+      isClosing = true
+      void shut()
     }
-  }
+  })
+  const others = otherPorts.map(other => {
+    const client = createThreadClient({
+      port: other,
+      commits,
+      erase,
+      isFollowing: false,
+      onAnchorWith: keepAnchors,
+      onClose() {
+        client.leave()
+        client.say({ kind: 'log:closed' })
+      }
+    })
+    return client
+  })
 
   async function shut(): Promise<void> {
     commits.flush()
     await keeper?.close()
-    port.off('message', hear)
+    main.leave()
     writer.close()
-    say({ kind: 'log:closed' })
+    main.say({ kind: 'log:closed' })
   }
 
   const newestAnchor = (): RecordedEvent | null => writer.reader.newest(ANCHOR_STREAM)
@@ -84,29 +97,11 @@ export function createLogThread(options: LogThreadOptions): void {
       newest: newestAnchor(),
       signer: createAnchorSigner(privateKey),
       clock,
-      onAnchor: line => say({ kind: 'log:anchor', line }),
-      onProblem: error => say({ kind: 'log:problem', reason: reasonOf(error, 'no anchor was written') })
+      onAnchor: line => main.say({ kind: 'log:anchor', line }),
+      onProblem: error => main.say({ kind: 'log:problem', reason: reasonOf(error, 'no anchor was written') })
     })
     keeper.grown()
   }
-
-  function handle(message: ToThread): void {
-    if (message.kind === 'log:hello') say({ kind: 'log:ready' })
-    else if (message.kind === 'log:append')
-      for (const request of message.requests) commits.add(request, request.isBulk ? answerBulk : answerSingle)
-    else if (message.kind === 'log:erase') void eraseAndSay(message.id, message.stream)
-    else if (message.kind === 'log:anchor-with') keepAnchors(message.privateKey)
-    else if (!isClosing) {
-      isClosing = true
-      void shut()
-    }
-  }
-
-  function hear(message: unknown): void {
-    if (isToThread(message)) handle(message)
-  }
-
-  port.on('message', hear)
 }
 
 function opened(dataDir: string, port: Port, inspect: (held: readonly EventVersion[]) => void): Writer {
@@ -125,5 +120,3 @@ function opened(dataDir: string, port: Port, inspect: (held: readonly EventVersi
     throw error
   }
 }
-
-const reasonOf = (error: unknown, otherwise: string): string => (error instanceof Error ? error.message : otherwise)

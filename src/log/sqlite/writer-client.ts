@@ -6,7 +6,7 @@ import { createOutstanding } from './outstanding.ts'
 import type { FromThread, Port, ToThread, Written } from './protocol.ts'
 import { isFromThread } from './protocol.ts'
 
-/** The main thread's line to the writer in the log's thread. */
+/** A thread's line to the writer in the log's thread. */
 export type WriterClient = {
   /** Resolves when the thread has opened the log, rejects with LogUnavailable when it cannot. */
   readonly ready: Promise<void>
