@@ -18,7 +18,7 @@ import { openViews } from '../projections/open-views.ts'
 import type { PageDone } from '../projections/port.ts'
 import { type BatchThreadData, type FromBatches, isToBatches, type LogDoor, type ToBatches } from './batch-protocol.ts'
 import { mastersOf, openKeyring } from './open-keyring.ts'
-import { BEHIND_VIEWS, giveWay } from './thread-priority.ts'
+import { BEHIND_REQUESTS, giveWay } from './thread-priority.ts'
 
 /** What all batches together begin in one turn of the event loop; then the log's answers have theirs. */
 const SLICE_MS = 2
@@ -26,7 +26,7 @@ const SLICE_MS = 2
 const data = workerData as BatchThreadData
 const port = parentPort
 if (!port) throw new Error('the thread of the batches is started by the service')
-giveWay(BEHIND_VIEWS)
+giveWay(BEHIND_REQUESTS)
 
 const say = (message: FromBatches, transfer: ArrayBuffer[] = []): void => port.postMessage(message, transfer)
 const reasonOf = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))

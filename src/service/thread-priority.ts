@@ -1,10 +1,8 @@
 /** Which threads come first where processors are scarce: those that somebody waits for. */
 import { getPriority, setPriority } from 'node:os'
 
-/** The views: events that wait for them have been acknowledged. */
+/** Thousands of messages in one request: a third of the share of a thread that gives no way, when both want all of it. */
 export const BEHIND_REQUESTS = 5
-/** Batches: thousands of messages in one request. */
-export const BEHIND_VIEWS = 10
 
 const NICENESS_MAX = 19
 

@@ -8,13 +8,11 @@ import { logFile, openForReading } from '../log/sqlite/schema.ts'
 import { projections } from '../projections/all.ts'
 import { createRunner, type ReadPage, type Runner } from '../projections/runner.ts'
 import { createPageQueue } from './page-queue.ts'
-import { BEHIND_REQUESTS, giveWay } from './thread-priority.ts'
 import { isToWorker, type WorkerData, type WorkerMessage } from './worker-protocol.ts'
 
 const data = workerData as WorkerData
 const port = parentPort
 if (!port) throw new Error('the worker thread is started by the service')
-giveWay(BEHIND_REQUESTS)
 
 const say = (message: WorkerMessage): void => port.postMessage(message)
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
