@@ -1,0 +1,42 @@
+/** The same batch on two nodes at once, beside single sends with the same keys: four threads, one message for each key. */
+import t from 'tap'
+import { noRedis } from '../coordination/redis-server.ts'
+import { startCluster } from './cluster.ts'
+
+const ITEMS = 150
+
+t.setTimeout(400_000)
+
+t.test('a batch on two nodes', { skip: noRedis }, async t => {
+  const cluster = await startCluster(t, { nodes: 2 })
+  const { anywhere, each } = cluster.seenBy(await cluster.issue('acme'))
+  const [one, other] = each
+  if (!one || !other) throw new Error('there are not two nodes')
+  const channel = await anywhere.officialNumber(cluster.official)
+  const messages = Array.from({ length: ITEMS }, (_, index) => ({
+    to: `5521${String(index).padStart(9, '6')}`,
+    content: { kind: 'text', text: 'Hello' },
+    idempotencyKey: `batch-${index}`
+  }))
+  const post = async (node: typeof one): Promise<readonly string[]> => {
+    const path = `/v1/channels/${channel.id}/messages/batch`
+    const { status, body } = await node.ask<{ results: { messageId: string }[] }>('POST', path, { messages })
+    t.equal(status, 202)
+    return body.results.map(({ messageId }) => messageId)
+  }
+  const [first, second, ...singles] = await Promise.all([
+    post(one),
+    post(other),
+    ...messages
+      .slice(0, 20)
+      .map(({ to, idempotencyKey }) => one.send(channel.id, { to, key: idempotencyKey, text: 'Hello' }))
+  ])
+  t.strictSame(second, first)
+  t.strictSame(
+    singles.map(({ messageId }) => messageId),
+    first.slice(0, 20)
+  )
+  for (const messageId of first) await anywhere.reaches(messageId, 'read')
+  const { byCallbackData } = await cluster.official.control<{ byCallbackData: Record<string, number> }>('GET', 'sends')
+  t.strictSame([...new Set(first.map(messageId => byCallbackData[messageId]))], [1], 'each of them once')
+})
