@@ -8,7 +8,7 @@ import { startCluster } from './cluster.ts'
 const MESSAGES = Number(process.env.NODES_FENCE_MESSAGES ?? 1_000)
 const CHANNELS = 4
 
-t.setTimeout(400_000)
+t.setTimeout(180_000)
 
 t.test('two nodes that hold the same leases dispatch each message once', { skip: noRedis }, async t => {
   const cluster = await startCluster(t, { nodes: 2, separateRedis: true })

@@ -1,8 +1,7 @@
 /** Waiting for something that happens in another process: looked at until it is so, or until its time is over. */
 
 const LOOK_EVERY_MS = 10
-/** Long, for a machine that others use as well: only what does not happen waits for it. */
-const LIMIT_MS = 90_000
+const LIMIT_MS = 30_000
 
 type Nothing = undefined | null | false
 
