@@ -50,7 +50,7 @@ export type AdmissionCore = Pick<Core, 'log' | 'keyring' | 'views' | 'clock'> & 
   readonly own: Pick<Core['own'], 'configurationSettled'>
 }
 
-const QUEUE_ATTEMPTS = 2
+const QUEUE_ATTEMPTS = 4
 
 export function createAdmission(core: AdmissionCore): Admission {
   const { keyring, views, aggregates, own } = core

@@ -4,6 +4,7 @@
  */
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { RecordedEvent } from '../log/port.ts'
+import { createRestart } from '../log/sqlite/wal.ts'
 import { createPageFold } from './page-fold.ts'
 import type { PageDone, Projection } from './port.ts'
 import { openViewsFile, prepareTables } from './views-file.ts'
@@ -48,6 +49,7 @@ export function createRunner(options: RunnerOptions): Runner {
   const positions = prepareTables(db, projections, true)
   const fold = createPageFold(db, projections, positions)
   const move = db.prepare('UPDATE checkpoints SET position = ? WHERE position < ?')
+  const restartWal = createRestart(db)
   const pace = createPace(pageSize, options.now ?? (() => performance.now()))
   let wanted = false
   let running: Promise<void> | null = null
@@ -65,6 +67,7 @@ export function createRunner(options: RunnerOptions): Runner {
       const touched = pace.measure(page.length, () => commit.immediate(page, end))
       for (const [index, position] of positions.entries()) positions[index] = Math.max(position, end)
       onPage({ position: position(), touched })
+      restartWal()
     } catch (error) {
       fold.discard()
       throw error

@@ -1,14 +1,13 @@
 /** The file of the views: which log it was filled from, how far each projection is, and which tables belong to it. */
 import { rmSync } from 'node:fs'
 import Database from 'better-sqlite3'
+import { useWal } from '../log/sqlite/wal.ts'
 import type { Projection } from './port.ts'
 import { createIndexes, createTable } from './tables.ts'
 
 /** Version of the bookkeeping tables below; another one means filling the file anew. */
 const FORMAT = 1
 const LOCK_WAIT_MS = 250
-/** Pages of the write-ahead log (4 KiB each) before they are copied: hot pages are copied once instead of many times. */
-const CHECKPOINT_PAGES = 16_000
 
 const BOOKKEEPING = `
   CREATE TABLE views (format INTEGER NOT NULL, logId TEXT NOT NULL);
@@ -39,10 +38,9 @@ export function openViewsFile(file: string, logId: string): Database.Database {
 
 function openConnection(file: string): Database.Database {
   const db = new Database(file, { timeout: LOCK_WAIT_MS })
-  db.pragma('journal_mode = WAL')
+  useWal(db)
   db.pragma('synchronous = NORMAL')
   db.pragma('temp_store = MEMORY')
-  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   return db
 }
 

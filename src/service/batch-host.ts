@@ -5,7 +5,7 @@ import type { Sender } from '../http/batch-work.ts'
 import type { Result } from '../http/ports.ts'
 import type { PageDone } from '../projections/port.ts'
 import { type BatchThreadData, type FromBatches, isFromBatches, type ToBatches } from './batch-protocol.ts'
-import { YOUNG_GENERATION } from './worker-host.ts'
+import { YOUNG_GENERATION } from './young-generation.ts'
 
 /** `written`: the views show all of the batch when they have passed it. `broken`: nobody foresaw it. */
 export type Worked = { readonly result: Result<Uint8Array> | { readonly broken: string }; readonly written: number }

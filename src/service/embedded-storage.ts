@@ -7,8 +7,9 @@ import { openSqliteLog } from '../log/sqlite/home.ts'
 import { lockDataDir } from '../log/sqlite/lock.ts'
 import { logFile } from '../log/sqlite/schema.ts'
 import { type OpenLog, StartRefused, type StorageOptions, viewsFile } from './storage.ts'
-import { startWorker, YOUNG_GENERATION } from './worker-host.ts'
+import { startWorker } from './worker-host.ts'
 import type { LogWorkerData } from './worker-protocol.ts'
+import { YOUNG_GENERATION } from './young-generation.ts'
 
 export async function openEmbeddedLog(settings: Settings, options: StorageOptions): Promise<OpenLog> {
   const { dataDir } = settings.storage
@@ -34,6 +35,7 @@ export async function openEmbeddedLog(settings: Settings, options: StorageOption
     log,
     worker,
     outage: () => outage,
+    logFiles: [logFile(dataDir)],
     masterKey: key,
     batchDoor: { home: 'embedded', dataDir, writer: batches.port2 },
     anchorWith(privateKey) {

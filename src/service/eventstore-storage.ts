@@ -27,6 +27,7 @@ export async function openEventStore(settings: Settings, options: StorageOptions
     log,
     worker,
     outage: log.watch().trouble,
+    logFiles: [],
     masterKey: settings.keys.masterKey,
     batchDoor: { home: 'eventstore', ...home },
     // Anchors have one writer; which node that is, the leases decide.

@@ -12,6 +12,7 @@ import type { BatchThreadData, LogDoor } from './batch-protocol.ts'
 import { openEmbeddedLog } from './embedded-storage.ts'
 import { openEventStore } from './eventstore-storage.ts'
 import { type MasterKeys, mastersOf, openKeyring } from './open-keyring.ts'
+import { startWalThread } from './wal-host.ts'
 import type { WorkerHost } from './worker-host.ts'
 
 export type Storage = {
@@ -39,6 +40,8 @@ export type OpenLog = {
   /** For the thread of the batches. */
   readonly batchDoor: LogDoor
   outage(): string | null
+  /** The database file of the embedded log. */
+  readonly logFiles: readonly string[]
   /** Anchors are written from now on, signed with this key; or, where nodes take turns, when the duty begins. */
   anchorWith(privateKey: string): AnchorDuty | null
   close(): Promise<void>
@@ -74,7 +77,7 @@ export async function openStorage(settings: Settings, { logger, onAnchor }: Stor
     }
   })
   try {
-    return await complete(opened, settings)
+    return await complete(opened, settings, logger)
   } catch (error) {
     await opened.close()
     throw error
@@ -82,7 +85,7 @@ export async function openStorage(settings: Settings, { logger, onAnchor }: Stor
 }
 
 /** Keys and views of a log that is open. */
-async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
+async function complete(opened: OpenLog, settings: Settings, logger: Logger): Promise<Storage> {
   const { log, worker } = opened
   const file = viewsFile(settings.storage.dataDir)
   const views = openViews({
@@ -95,6 +98,7 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
   const anchors = await anchorKey(log, masters, new Date().toISOString())
   if (!anchors) throw new StartRefused('MASTER_KEY does not open this event log')
   const anchorDuty = opened.anchorWith(anchors.privateKey)
+  const wal = startWalThread({ logs: opened.logFiles, views: file }, logger)
   return {
     log,
     keyring: openKeyring(log, views, masters),
@@ -106,6 +110,7 @@ async function complete(opened: OpenLog, settings: Settings): Promise<Storage> {
     trouble: worker.trouble,
     outage: opened.outage,
     async close() {
+      await wal.stop()
       await opened.close()
       views.close()
     }

@@ -3,6 +3,7 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from '../actors/core.ts'
 import type { PageDone } from '../projections/port.ts'
 import { isWorkerMessage, type ToWorker, type WorkerData } from './worker-protocol.ts'
+import { YOUNG_GENERATION } from './young-generation.ts'
 
 export type WorkerHost = {
   readonly thread: Worker
@@ -16,9 +17,6 @@ export type WorkerHost = {
   /** Lets the thread end by itself. */
   stop(): Promise<void>
 }
-
-/** Room of the young generation, so that what one request leaves behind dies young. */
-export const YOUNG_GENERATION = { maxYoungGenerationSizeMb: 64 }
 
 const GONE = 'the worker thread has ended'
 

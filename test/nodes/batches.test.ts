@@ -20,8 +20,14 @@ t.test('a batch on two nodes', { skip: noRedis }, async t => {
   }))
   const post = async (node: typeof one): Promise<readonly string[]> => {
     const path = `/v1/channels/${channel.id}/messages/batch`
-    const { status, body } = await node.ask<{ results: { messageId: string }[] }>('POST', path, { messages })
+    type Item = { messageId: string; error?: unknown }
+    const { status, body } = await node.ask<{ results: Item[] }>('POST', path, { messages })
     t.equal(status, 202)
+    t.same(
+      body.results.flatMap(({ error }) => error ?? []),
+      [],
+      'every item is taken'
+    )
     return body.results.map(({ messageId }) => messageId)
   }
   const [first, second, ...singles] = await Promise.all([

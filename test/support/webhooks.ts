@@ -42,6 +42,8 @@ export function isSigned({ headers, rawBody }: Hook, secret: string): boolean {
 export async function startHooks(t: Scope) {
   const port = await freePort()
   const hooks: Hook[] = []
+  /** Of each message, what was taken of it, as `message.sent`, `sent`, `delivered`, `read`, `failed`. */
+  const stories = new Map<string, string[]>()
   let answer: (hook: Omit<Hook, 'taken'>) => ReceiverAnswer = () => 204
   let close: (() => Promise<void>) | null = null
 
@@ -56,10 +58,19 @@ export async function startHooks(t: Scope) {
       onEvent: ({ event, headers, rawBody, answer: given }) => {
         const status = typeof given === 'object' ? given.status : given
         const taken = typeof status === 'number' && status < 300
-        hooks.push({ event: event as unknown as WebhookEvent, headers, rawBody, taken })
+        const hook = { event: event as unknown as WebhookEvent, headers, rawBody, taken }
+        hooks.push(hook)
+        if (taken) tell(hook)
       }
     })
     close = receiver.close
+  }
+
+  function tell({ event: { type, data } }: Hook): void {
+    const messageId = String(data.messageId)
+    const story = stories.get(messageId) ?? []
+    stories.set(messageId, story)
+    story.push(type === 'message.status' ? String(data.status) : type)
   }
 
   async function down(): Promise<void> {
@@ -70,11 +81,8 @@ export async function startHooks(t: Scope) {
   t.teardown(down)
   await up()
   const taken = (): readonly Hook[] => hooks.filter(hook => hook.taken)
-  /** Events of one message in the order of their arrival, as `message.sent`, `sent`, `delivered`, `read`, `failed`. */
-  const storyOf = (messageId: string): readonly string[] =>
-    taken()
-      .filter(({ event }) => event.data.messageId === messageId)
-      .map(({ event }) => (event.type === 'message.status' ? String(event.data.status) : event.type))
+  /** Events of one message in the order of their arrival. */
+  const storyOf = (messageId: string): readonly string[] => [...(stories.get(messageId) ?? [])]
   return {
     url: `http://127.0.0.1:${port}/hooks`,
     up,

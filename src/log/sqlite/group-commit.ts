@@ -61,8 +61,9 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
     const ofSingle = single.slice(0, MAX_APPENDS_PER_COMMIT - Math.min(room, bulk.length))
     single = single.slice(ofSingle.length)
     // What needs a single append that is left for the next commit is left with it.
-    const needing = single.length > 0 ? bulk.findIndex(({ request }) => request.need && !request.need.isBulk) : -1
-    const ofBulk = bulk.slice(0, needing < 0 ? room : Math.min(room, needing))
+    const inTurn = bulk.slice(0, room)
+    const needing = single.length > 0 ? inTurn.findIndex(({ request }) => request.need && !request.need.isBulk) : -1
+    const ofBulk = needing < 0 ? inTurn : inTurn.slice(0, needing)
     bulk = bulk.slice(ofBulk.length)
     const group = [...ofSingle, ...ofBulk]
     const answers = tryCommit(group.map(({ request }) => request))

@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import Database from 'better-sqlite3'
 import type { EventVersion } from '../event-versions.ts'
 import { LogUnavailable } from '../port.ts'
+import { useWal } from './wal.ts'
 
 /** Version of the tables below. A log of another version is refused. */
 export const FORMAT = 1
@@ -10,8 +11,6 @@ export const FORMAT = 1
 const READER_WAIT_MS = 250
 /** The same for the writer: nobody else writes, only emptying the write-ahead log meets readers, and that is repeated. */
 const WRITER_WAIT_MS = 20
-/** Pages of the write-ahead log (4 KiB each) after which SQLite copies them into the database. */
-const CHECKPOINT_PAGES = 4_000
 
 export const logFile = (dataDir: string): string => join(dataDir, 'log.db')
 
@@ -70,12 +69,11 @@ function opened(file: string, open: () => Database.Database, prepare: (db: Datab
 }
 
 function prepareForWriting(db: Database.Database): void {
-  db.pragma('journal_mode = WAL')
+  useWal(db)
   // FULL: a commit is on the disk before it is acknowledged. The driver's own default for WAL is NORMAL.
   db.pragma('synchronous = FULL')
   db.pragma('secure_delete = ON')
   db.pragma('temp_store = MEMORY')
-  db.pragma(`wal_autocheckpoint = ${CHECKPOINT_PAGES}`)
   db.transaction(() => {
     if (isEmpty(db)) create(db)
     checkFormat(db)

@@ -18,7 +18,8 @@ export type ThreadClientOptions = {
   readonly erase: (stream: string) => Promise<void>
   /** Hears of groups of others, too: its followers wait for them. */
   readonly isFollowing: boolean
-  readonly onAnchorWith: (privateKey: string) => void
+  /** Only one thread's asks for anchors. */
+  readonly onAnchorWith?: (privateKey: string) => void
   readonly onClose: () => void
 }
 
@@ -45,7 +46,7 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
     else if (message.kind === 'log:append')
       for (const request of message.requests) commits.add(request, request.isBulk ? answerBulk : answerSingle)
     else if (message.kind === 'log:erase') void eraseAndSay(message.id, message.stream)
-    else if (message.kind === 'log:anchor-with') onAnchorWith(message.privateKey)
+    else if (message.kind === 'log:anchor-with') onAnchorWith?.(message.privateKey)
     else onClose()
   }
 

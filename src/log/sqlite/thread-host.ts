@@ -43,6 +43,7 @@ export function createLogThread(options: LogThreadOptions): void {
       for (const client of [main, ...others]) client.committed(head)
       keeper?.grown()
       onCommitted()
+      writer.tidy()
     }
   })
   const erase = createEraser(writer, clock)
@@ -67,7 +68,6 @@ export function createLogThread(options: LogThreadOptions): void {
       commits,
       erase,
       isFollowing: false,
-      onAnchorWith: keepAnchors,
       onClose() {
         client.leave()
         client.say({ kind: 'log:closed' })

@@ -12,6 +12,7 @@ import type { Answer } from './protocol.ts'
 import type { Reader } from './reader.ts'
 import { createReader } from './reader.ts'
 import { openForWriting, storedVersions, unavailable } from './schema.ts'
+import { createRestart } from './wal.ts'
 
 /** The one writer of a log file. Synchronous: it lives in a thread of its own, or in a test. */
 export type Writer = {
@@ -24,6 +25,8 @@ export type Writer = {
   erase(stream: string): void
   /** Empties the write-ahead log. False when a reader is in the way: try again. */
   scrub(): boolean
+  /** Between commits, when nobody waits: keeps the write-ahead log short. */
+  tidy(): void
   /** Types and versions of the events that it held when it was opened. */
   readonly versions: readonly EventVersion[]
   /** Reads on the writer's own connection, outside of commits. */
@@ -41,6 +44,7 @@ export function openWriter({ file }: { readonly file: string }): Writer {
   const blank = db.prepare(`UPDATE events SET id = '', type = '', body = '', meta = '' WHERE stream_no = ?`)
   const begin = db.prepare('BEGIN IMMEDIATE')
   const end = db.prepare('COMMIT')
+  const tidy = createRestart(db)
 
   function inTransaction<T>(work: () => T): T {
     try {
@@ -76,6 +80,7 @@ export function openWriter({ file }: { readonly file: string }): Writer {
         throw unavailable(error, file)
       }
     },
+    tidy,
     versions,
     reader: createReader(db),
     close() {
