@@ -65,13 +65,18 @@ export function createAdmission(core: AdmissionCore): Admission {
     return views.channelByRef(tenantId, ref)
   }
 
-  /** The code of a synchronous refusal, or null. */
-  async function blocked(channel: ChannelRow, to: string, kind: string, at: string): Promise<string | null> {
+  type Code = string | null
+
+  /** The code of a synchronous refusal, or null. A promise when it depends on who the recipient is. */
+  function blocked(channel: ChannelRow, to: string, kind: string, at: string): Code | Promise<Code> {
     const refusal = admissionRefusal(channel, at)
     if (refusal) return refusal
     if (channel.kind === 'unofficial' && kind === 'reaction') return 'unsupported_capability'
     const restricted = channel.isRestricted ? { until: channel.restrictedUntil } : null
-    if (!isRestricted({ restricted }, at)) return null
+    return isRestricted({ restricted }, at) ? blockedAsNew(channel, to) : null
+  }
+
+  async function blockedAsNew(channel: ChannelRow, to: string): Promise<Code> {
     const contact = await keyring.findContact(channel.tenantId, to)
     if (contact === null) return 'channel_restricted'
     if (views.knows(channel.id, contact.id)) return null

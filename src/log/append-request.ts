@@ -6,8 +6,8 @@ export type AppendRequest = {
   readonly stream: string
   readonly expected: Expected
   readonly events: readonly NewEvent[]
-  readonly need?: Need
-  readonly isBulk?: true
+  readonly need?: Need | undefined
+  readonly isBulk?: boolean
 }
 
 export const requestOf = (
@@ -15,11 +15,7 @@ export const requestOf = (
   expected: Expected,
   events: readonly NewEvent[],
   { need, isBulk = false }: AppendOptions = {}
-): AppendRequest => {
-  const request = { stream, expected, events }
-  const needing = need ? { ...request, need } : request
-  return isBulk || need?.isBulk ? { ...needing, isBulk: true } : needing
-}
+): AppendRequest => ({ stream, expected, events, need, isBulk: isBulk || need?.isBulk === true })
 
 export const MAX_EVENTS_PER_APPEND = 256
 /** Of a stream name, an event id and an event type, in UTF-16 code units. */

@@ -29,52 +29,55 @@ export function eventId(stream: string, commandId: string, index: number, at: st
 
 export type Body = { readonly v: number; readonly data: unknown; readonly sealed?: string }
 
-export async function encode(
+/** A promise only when a key is not at hand. Throws when an event is not as the catalogue has it. */
+export function encode(
   keyring: Keyring,
   stream: string,
   events: readonly Event[],
   context: CommandContext
-): Promise<NewEvent[]> {
-  const encoded: NewEvent[] = []
-  for (const [index, event] of events.entries()) {
+): NewEvent[] | Promise<NewEvent[]> {
+  const encoded = events.map((event, index) => {
     const definition = catalogue.definition(event.type)
     definition.data.parse(event.data)
     const id = eventId(stream, context.commandId, index, event.at)
-    const body: { v: number; data: unknown; sealed?: string } = { v: definition.version, data: event.data }
-    let subject: string | undefined
-    if (event.sealed !== undefined && event.subject !== undefined) {
-      // A contact that was erased meanwhile has no key: the personal part is then left out, never written in clear.
-      const sealed = await keyring.seal(context.tenant, event.subject, event.sealed, id)
-      if (sealed !== null) body.sealed = sealed
-      subject = event.subject
-    }
-    const { tenant, trace, cause, source } = context
-    const meta: EventMeta = {
-      tenant,
-      trace,
-      cause,
-      source,
-      at: event.at,
-      ...(event.providerAt === undefined ? {} : { providerAt: event.providerAt }),
-      ...(subject === undefined ? {} : { subject })
-    }
-    encoded.push({ id, type: event.type, body: JSON.stringify(body), meta: JSON.stringify(meta) })
-  }
-  return encoded
+    if (event.sealed === undefined || event.subject === undefined)
+      return written(event, id, definition.version, context, null)
+    const sealed = keyring.seal(context.tenant, event.subject, event.sealed, id)
+    return sealed instanceof Promise
+      ? sealed.then(text => written(event, id, definition.version, context, text))
+      : written(event, id, definition.version, context, sealed)
+  })
+  return encoded.every(isWritten) ? encoded : Promise.all(encoded)
+}
+
+const isWritten = (event: NewEvent | Promise<NewEvent>): event is NewEvent => !(event instanceof Promise)
+
+/** A contact that was erased meanwhile has no key: the personal part is then left out, never written in clear. */
+function written(event: Event, id: string, v: number, context: CommandContext, sealed: string | null): NewEvent {
+  const { tenant, trace, cause, source } = context
+  const { type, at, data, providerAt, subject } = event
+  const body: Body = sealed === null ? { v, data } : { v, data, sealed }
+  const meta: { -readonly [member in keyof EventMeta]: EventMeta[member] } = { tenant, trace, cause, source, at }
+  if (providerAt !== undefined) meta.providerAt = providerAt
+  if (event.sealed !== undefined && subject !== undefined) meta.subject = subject
+  return { id, type, body: JSON.stringify(body), meta: JSON.stringify(meta) }
 }
 
 /** Encodes and appends. A key that is still on its way to the log is needed by what it seals. */
-export async function appendEvents(
+export function appendEvents(
   { log, keyring }: { readonly log: EventLog; readonly keyring: Keyring },
   stream: string,
   expected: number,
   events: readonly Event[],
   context: CommandContext
 ): Promise<AppendResult> {
-  const encoded = await encode(keyring, stream, events, context)
-  const sealed = events.find(event => event.sealed !== undefined && event.subject !== undefined)
-  const need = sealed?.subject === undefined ? undefined : keyring.needOf(sealed.subject)
-  return log.append(stream, expected, encoded, { need, isBulk: context.isBulk })
+  const append = (encoded: readonly NewEvent[]): Promise<AppendResult> => {
+    const sealed = events.find(event => event.sealed !== undefined && event.subject !== undefined)
+    const need = sealed?.subject === undefined ? undefined : keyring.needOf(sealed.subject)
+    return log.append(stream, expected, encoded, { need, isBulk: context.isBulk })
+  }
+  const encoded = encode(keyring, stream, events, context)
+  return encoded instanceof Promise ? encoded.then(append) : append(encoded)
 }
 
 /** An event as it was read back: its clear part, upcast to the newest version. */

@@ -30,7 +30,7 @@ export type Keyring = {
    * The contact of this address; its key is made when it is new. Where the log is ordered the key may still be on its way:
    * what is sealed under it then needs it (`needOf`). `isBulk`: as for appends.
    */
-  ensureContact(tenantId: string, address: string, at: string, isBulk?: boolean): Promise<Contact>
+  ensureContact(tenantId: string, address: string, at: string, isBulk?: boolean): Contact | Promise<Contact>
   /** Null when nobody of this address is known, or it was erased. */
   findContact(tenantId: string, address: string): Promise<Contact | null>
   /** By id; null when it was erased. */
@@ -49,8 +49,8 @@ export type Keyring = {
   settled(contactId: string): Promise<void>
   /** The same, and whether it will never be: then another thread's key for the same address was first, or nothing can be written. */
   isLost(contactId: string): Promise<boolean>
-  /** `subject`: a contact id or `tenant`. Null when that contact was erased. */
-  seal(tenantId: string | null, subject: string, plain: unknown, context: string): Promise<string | null>
+  /** `subject`: a contact id or `tenant`. Null when that contact was erased. A promise when its key is not at hand. */
+  seal(tenantId: string | null, subject: string, plain: unknown, context: string): string | Promise<string | null>
   open(tenantId: string | null, subject: string, sealed: string, context: string): Promise<unknown>
 }
 
@@ -147,14 +147,26 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return tenant(tenantId)
   }
 
-  async function ensureContact(tenantId: string, address: string, at: string, isBulk = false): Promise<Contact> {
-    const keys = tenants.get(tenantId) ?? (await tenant(tenantId))
+  /** The hot path: nothing is awaited for a contact that is known here, or that nobody has seen before. */
+  function ensureContact(tenantId: string, address: string, at: string, isBulk = false): Contact | Promise<Contact> {
+    const keys = tenants.get(tenantId)
+    if (!keys) return tenant(tenantId).then(() => ensureContact(tenantId, address, at, isBulk))
     const index = contactIndex(keys, address)
     const name = `${tenantId}.${index}`
     const held = heldAt(name)
     if (held) return held
+    const begun = isBusy(name) ? null : contactKeys.begin(keys, index, address, at, isBulk)
+    if (!begun) return ensureByReading(name, () => contactKeys.ensure(keys, index, address, at, isBulk))
+    remember(name, begun)
+    return begun
+  }
+
+  /** Somebody is reading or linking whoever stands at the address. */
+  const isBusy = (name: string): boolean => linking.has(name) || once.isUnderWay(name)
+
+  async function ensureByReading(name: string, ensure: () => Promise<Contact>): Promise<Contact> {
     for (let busy = linking.get(name); busy; busy = linking.get(name)) await busy
-    return once(name, () => standing(name, () => contactKeys.ensure(keys, index, address, at, isBulk)))
+    return once(name, () => standing(name, ensure))
   }
 
   async function findContact(tenantId: string, address: string): Promise<Contact | null> {
@@ -205,6 +217,11 @@ export function createKeyring(options: KeyringOptions): Keyring {
     return (await contact(tenantId, subject))?.key ?? null
   }
 
+  async function sealByReading(tenantId: string | null, subject: string, plain: unknown, context: string) {
+    const key = await keyOf(tenantId, subject)
+    return key && sealUnder(key, plain, context)
+  }
+
   return {
     createTenant,
     tenant,
@@ -229,9 +246,9 @@ export function createKeyring(options: KeyringOptions): Keyring {
       await contactKeys.settled(contactId)
       return contactKeys.isLost(contactId)
     },
-    async seal(tenantId, subject, plain, context) {
-      const key = byId.get(subject)?.contact.key ?? (await keyOf(tenantId, subject))
-      return key === null ? null : encrypt(key, JSON.stringify(plain), context)
+    seal(tenantId, subject, plain, context) {
+      const key = byId.get(subject)?.contact.key
+      return key ? sealUnder(key, plain, context) : sealByReading(tenantId, subject, plain, context)
     },
     async open(tenantId, subject, sealed, context) {
       const key = await keyOf(tenantId, subject)
@@ -243,20 +260,28 @@ export function createKeyring(options: KeyringOptions): Keyring {
   }
 }
 
+const sealUnder = (key: Buffer, plain: unknown, context: string): string => encrypt(key, JSON.stringify(plain), context)
+
 async function tenantKeysAt(log: EventLog, stream: string): Promise<TenantKeysCreated['data'] | null> {
   for await (const event of log.read(stream, { limit: 1 }))
     return (JSON.parse(event.body) as { data: TenantKeysCreated['data'] }).data
   return null
 }
 
+type Shared = {
+  <T>(name: string, work: () => Promise<T>): Promise<T>
+  isUnderWay(name: string): boolean
+}
+
 /** Requests for the same thing at the same time share one piece of work. */
-function shared(): <T>(name: string, work: () => Promise<T>) => Promise<T> {
-  const underway = new Map<string, Promise<unknown>>()
-  return <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const running = underway.get(name)
+function shared(): Shared {
+  const underWay = new Map<string, Promise<unknown>>()
+  const once = <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    const running = underWay.get(name)
     if (running) return running as Promise<T>
-    const started = work().finally(() => underway.delete(name))
-    underway.set(name, started)
+    const started = work().finally(() => underWay.delete(name))
+    underWay.set(name, started)
     return started
   }
+  return Object.assign(once, { isUnderWay: (name: string) => underWay.has(name) })
 }

@@ -98,6 +98,8 @@ export type EventLog = {
     events: readonly NewEvent[],
     options?: AppendOptions
   ): Promise<AppendResult>
+  /** Resolves when all appends that were handed over before are over, well or not. */
+  settled(): Promise<void>
   /**
    * Where appends of one kind (single, bulk) reach the log in the order in which they were handed over, and where it is known
    * at once whether a stream exists: an append may then need one that is still under way.

@@ -5,7 +5,7 @@ import type { Sender } from '../http/batch-work.ts'
 import type { Result } from '../http/ports.ts'
 import type { PageDone } from '../projections/port.ts'
 import { type BatchThreadData, type FromBatches, isFromBatches, type ToBatches } from './batch-protocol.ts'
-import { YOUNG_GENERATION } from './young-generation.ts'
+import { YOUNG_GENERATION_OF_BATCHES } from './young-generation.ts'
 
 /** `written`: the views show all of the batch when they have passed it. `broken`: nobody foresaw it. */
 export type Worked = { readonly result: Result<Uint8Array> | { readonly broken: string }; readonly written: number }
@@ -29,7 +29,7 @@ export function startBatchThread(data: BatchThreadData, logger: Logger): BatchHo
   const thread = new Worker(new URL('./batch-thread.js', import.meta.url), {
     workerData: data,
     transferList: data.log.home === 'embedded' ? [data.log.writer] : [],
-    resourceLimits: YOUNG_GENERATION
+    resourceLimits: YOUNG_GENERATION_OF_BATCHES
   })
   const pending = new Map<number, Pending>()
   const leaving = new Map<number, () => void>()

@@ -22,6 +22,11 @@ import { BEHIND_REQUESTS, giveWay } from './thread-priority.ts'
 
 /** What all batches together begin in one turn of the event loop; then the log's answers have theirs. */
 const SLICE_MS = 2
+/**
+ * Embedded: two commits' worth. EventStoreDB: of two appends each, so that all places of batches there are taken, and
+ * none waits for long.
+ */
+const ITEMS_AT_ONCE = { embedded: 512, eventstore: 2 * BATCH_APPENDS_AT_ONCE }
 
 const data = workerData as BatchThreadData
 const port = parentPort
@@ -45,18 +50,7 @@ async function openLog(door: LogDoor): Promise<EventLog> {
   }
 }
 
-const opened = await openLog(data.log)
-const underWay = new Set<Promise<unknown>>()
-const log: EventLog = {
-  ...opened,
-  append(...given) {
-    const append = opened.append(...given)
-    const over = (): boolean => underWay.delete(append)
-    underWay.add(append)
-    append.then(over, over)
-    return append
-  }
-}
+const log = await openLog(data.log)
 const views = openViews({ file: data.viewsFile, messageNoOf: id => log.numberOf(`message-${id}`) })
 const keyring = openKeyring(log, views, mastersOf(data.masterKeys))
 const slices = createSlices(SLICE_MS)
@@ -80,7 +74,8 @@ const work = createBatchWork({
   sendMany: createBatchAdmission(
     // The main thread has waited for what was configured before it handed the batch on.
     { log, keyring, views, clock: systemClock, aggregates: { messages }, own: { configurationSettled: () => null } },
-    slices
+    slices,
+    ITEMS_AT_ONCE[data.log.home]
   ),
   nextSlice: slices.next
 })
@@ -100,7 +95,7 @@ async function answer({ id, sender, ref, body }: Extract<ToBatches, { kind: 'bat
 async function letGo(id: number, contactId: string): Promise<void> {
   keyring.forgetContact(contactId)
   await keyring.settled(contactId)
-  await Promise.allSettled([...underWay])
+  await log.settled()
   say({ kind: 'batches:gone', id })
 }
 

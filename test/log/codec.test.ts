@@ -109,7 +109,7 @@ t.test('what the catalogue does not allow is not written', async t => {
   const keys = openKeys(t)
   const { event } = await encodeOne(keys)
   const data = event.data as object
-  const attempt = (wrong: Event) => encode(keys.keyring, STREAM, [wrong], context)
+  const attempt = async (wrong: Event) => encode(keys.keyring, STREAM, [wrong], context)
   await t.rejects(attempt({ ...event, data: { ...data, phone: '4917012345678' } }), { name: 'ZodError' })
   await t.rejects(attempt({ ...event, type: 'Unheard' }), /not in the catalogue/)
 })

@@ -17,7 +17,7 @@ async function opened(scope: { teardown(run: () => unknown): unknown }, ordered 
   await keys.keyring.createTenant(TENANT, at(0))
   return keys
 }
-const ensure = (ring: Keyring, address: string): Promise<Contact> => ring.ensureContact(TENANT, address, at(0))
+const ensure = async (ring: Keyring, address: string): Promise<Contact> => ring.ensureContact(TENANT, address, at(0))
 const idOf = async (ring: Keyring, address: string): Promise<string | undefined> =>
   (await ring.findContact(TENANT, address))?.id
 const appends = (log: EventLog): Promise<number> => log.head()

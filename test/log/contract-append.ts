@@ -33,6 +33,18 @@ export function contractOfAppending(t: Test, open: Open, traits: Traits): void {
     t.match(stored, { ...odd, stream: 's-1', streamNo: log.numberOf('s-1') })
   })
 
+  t.test('settled when all appends that were handed over are over', async t => {
+    const log = await open(t)
+    await log.settled()
+    const over: string[] = []
+    for (const [index, stream] of ['s-1', 's-2', 's-1', 's-3'].entries())
+      void log
+        .append(stream, NO_STREAM, [event(`e${index}`)], { isBulk: index % 2 === 0 })
+        .then(({ kind }) => over.push(kind))
+    await log.settled()
+    t.same(over.toSorted(), ['appended', 'appended', 'appended', 'conflict'])
+  })
+
   t.test('a wrong expected revision is a conflict that tells the newest one and writes nothing', async t => {
     const log = await open(t)
     t.same(await log.append('s-1', 0, [event('a')]), { kind: 'conflict', revision: -1 })

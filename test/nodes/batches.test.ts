@@ -1,11 +1,21 @@
-/** The same batch on two nodes at once, beside single sends with the same keys: four threads, one message for each key. */
+/** Batches on EventStoreDB: the same one on two nodes at once, and one while the server is slow. */
 import t from 'tap'
 import { noRedis } from '../coordination/redis-server.ts'
 import { startCluster } from './cluster.ts'
 
 const ITEMS = 150
 
+/** Each append takes so long on a slow server. All at once they would wait longer for their turns than an append may. */
+const SLOW_MS = 600
+
 t.setTimeout(400_000)
+
+const messagesTo = (prefix: string) =>
+  Array.from({ length: ITEMS }, (_, index) => ({
+    to: `${prefix}${String(index).padStart(9, '6')}`,
+    content: { kind: 'text', text: 'Hello' },
+    idempotencyKey: `batch-${prefix}-${index}`
+  }))
 
 t.test('a batch on two nodes', { skip: noRedis }, async t => {
   const cluster = await startCluster(t, { nodes: 2 })
@@ -13,11 +23,7 @@ t.test('a batch on two nodes', { skip: noRedis }, async t => {
   const [one, other] = each
   if (!one || !other) throw new Error('there are not two nodes')
   const channel = await anywhere.officialNumber(cluster.official)
-  const messages = Array.from({ length: ITEMS }, (_, index) => ({
-    to: `5521${String(index).padStart(9, '6')}`,
-    content: { kind: 'text', text: 'Hello' },
-    idempotencyKey: `batch-${index}`
-  }))
+  const messages = messagesTo('5521')
   const post = async (node: typeof one): Promise<readonly string[]> => {
     const path = `/v1/channels/${channel.id}/messages/batch`
     type Item = { messageId: string; error?: unknown }
@@ -45,4 +51,22 @@ t.test('a batch on two nodes', { skip: noRedis }, async t => {
   for (const messageId of first) await anywhere.reaches(messageId, 'read')
   const { byCallbackData } = await cluster.official.control<{ byCallbackData: Record<string, number> }>('GET', 'sends')
   t.strictSame([...new Set(first.map(messageId => byCallbackData[messageId]))], [1], 'each of them once')
+})
+
+t.test('a batch on a slow server takes its time, and every item is taken', { skip: noRedis }, async t => {
+  const cluster = await startCluster(t, { nodes: 1 })
+  const { anywhere } = cluster.seenBy(await cluster.issue('acme'))
+  const channel = await anywhere.officialNumber(cluster.official)
+  await cluster.log.command(`delay ${SLOW_MS}`)
+  const { body } = await anywhere.ask<{ results: { error?: unknown }[] }>(
+    'POST',
+    `/v1/channels/${channel.id}/messages/batch`,
+    { messages: messagesTo('5531') }
+  )
+  await cluster.log.command('delay 0')
+  t.equal(body.results.length, ITEMS)
+  t.same(
+    body.results.flatMap(({ error }) => error ?? []),
+    []
+  )
 })

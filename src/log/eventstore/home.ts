@@ -144,6 +144,7 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
     waitMs
   })
   const followers = new Set<Follower>()
+  const appending = new Set<Promise<AppendResult>>()
   let closing: Promise<void> | null = null
 
   async function write(request: AppendRequest): Promise<AppendResult> {
@@ -176,18 +177,29 @@ function createLog(connection: Connection, notes: Opened, options: EventStoreLog
     if (options.readOnly) throw new LogUnavailable('the event log was opened read-only')
   }
 
+  async function append(...[stream, expected, events, options]: Parameters<EventLog['append']>): Promise<AppendResult> {
+    ensureWritable()
+    if (options?.need) throw new Error('this log keeps no order among appends')
+    const request = requestOf(stream, expected, events, options)
+    const reason = problemOf(request)
+    if (reason) return { kind: 'invalid', reason }
+    const result = await turns.run({ stream, size: textOf(events), isBulk: request.isBulk === true }, () =>
+      write(request)
+    )
+    if (result.kind === 'appended') tail.saw(result.position)
+    return result
+  }
+
   return {
-    async append(stream, expected, events, options) {
-      ensureWritable()
-      if (options?.need) throw new Error('this log keeps no order among appends')
-      const request = requestOf(stream, expected, events, options)
-      const reason = problemOf(request)
-      if (reason) return { kind: 'invalid', reason }
-      const result = await turns.run({ stream, size: textOf(events), isBulk: request.isBulk === true }, () =>
-        write(request)
-      )
-      if (result.kind === 'appended') tail.saw(result.position)
-      return result
+    append(stream, expected, events, options) {
+      const appended = append(stream, expected, events, options)
+      const over = (): boolean => appending.delete(appended)
+      appending.add(appended)
+      appended.then(over, over)
+      return appended
+    },
+    async settled() {
+      await Promise.allSettled(appending)
     },
     read: reader.stream,
     at: reader.at,

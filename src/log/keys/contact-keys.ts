@@ -24,8 +24,8 @@ export type Contact = {
 }
 /** `end`: newest revision of the contact's own stream. */
 type Found = { readonly contact: Contact; readonly end: number }
-/** A stream that is being begun. `need`: what is sealed for the contact may follow without waiting, as long as it needs this. */
-type Made = { readonly found: Found; readonly need: Need | null; readonly appended: Promise<KeyAppend> }
+/** A stream that is being begun. */
+type Made = { readonly found: Found; readonly appended: Promise<KeyAppend> }
 /** `former`: the contact that is another one's from now on. `position`: of what was recorded, null when nothing was. */
 export type Linked = { readonly contact: Contact; readonly former: string | null; readonly position: number | null }
 
@@ -34,7 +34,12 @@ export type ContactKeys = {
   own(keys: TenantKeys, stream: string): Promise<{ readonly contact: Contact; readonly isLinked: boolean } | null>
   /** Whose address it is; null when nobody's, or it was erased. */
   find(keys: TenantKeys, index: string): Promise<Contact | null>
-  /** The same; a contact is made where there is none. */
+  /**
+   * Where the log is ordered and nobody has had the address: a contact whose key is on its way, so what is sealed for it
+   * needs that (`needOf`). Null: it has to be read.
+   */
+  begin(keys: TenantKeys, index: string, address: string, at: string, isBulk: boolean): Contact | null
+  /** Whose address it is; a contact is made where there is none, and is in the log. */
   ensure(keys: TenantKeys, index: string, address: string, at: string, isBulk: boolean): Promise<Contact>
   /** From now on the contact goes by the address of `index` too. Null when it was erased meanwhile. */
   link(keys: TenantKeys, contact: Contact, index: string, at: string): Promise<Linked | null>
@@ -126,11 +131,7 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
         const found = await follow(keys, stream)
         if (found) return { found, position: null }
       }
-      const { found: made, need, appended } = make(stream)
-      if (standing === 'none' && need) {
-        settleLater(made.contact, need, appended)
-        return { found: made, position: null }
-      }
+      const { found: made, appended } = make(stream)
       const outcome = await appended
       if (outcome.kind === 'appended') return { found: made, position: outcome.position }
       if (outcome.kind === 'conflict') {
@@ -180,21 +181,40 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
     isBulk: boolean
   ): Promise<Contact> {
     const { found } = await claim(keys, index, stream => {
-      const contact = newContact(keys, stream, address)
-      const wrapped = encrypt(keys.encryption, contact.key, contact.id)
-      const event: ContactKeyCreated = {
-        type: 'ContactKeyCreated',
-        at,
-        data: { contactId: contact.id, tenantId: keys.tenantId, index, wrapped },
-        subject: contact.id,
-        sealed: { address }
-      }
-      const eventId = keyEventId(at)
-      const { tenantId } = keys
-      const appended = appendKeyEvent(log, stream, NO_STREAM, { id: eventId, event }, tenantId, contact.key, { isBulk })
-      return { found: { contact, end: 0 }, need: { stream, eventId, isBulk }, appended }
+      const { contact, appended } = make(keys, stream, index, address, at, isBulk)
+      return { found: { contact, end: 0 }, appended }
     })
     return found.contact
+  }
+
+  function begin(keys: TenantKeys, index: string, address: string, at: string, isBulk: boolean): Contact | null {
+    if (!log.ordered) return null
+    for (let generation = 1; generation <= GENERATIONS_MAX; generation++) {
+      const stream = streamName(keys.tenantId, index, generation)
+      const standing = log.ordered.standing(stream)
+      if (standing === 'live') return null
+      if (standing === 'erased') continue
+      const { contact, eventId, appended } = make(keys, stream, index, address, at, isBulk)
+      settleLater(contact, { stream, eventId, isBulk }, appended)
+      return contact
+    }
+    return null
+  }
+
+  function make(keys: TenantKeys, stream: string, index: string, address: string, at: string, isBulk: boolean) {
+    const { tenantId } = keys
+    const contact = newContact(keys, stream, address)
+    const wrapped = encrypt(keys.encryption, contact.key, contact.id)
+    const event: ContactKeyCreated = {
+      type: 'ContactKeyCreated',
+      at,
+      data: { contactId: contact.id, tenantId, index, wrapped },
+      subject: contact.id,
+      sealed: { address }
+    }
+    const eventId = keyEventId(at)
+    const appended = appendKeyEvent(log, stream, NO_STREAM, { id: eventId, event }, tenantId, contact.key, { isBulk })
+    return { contact, eventId, appended }
   }
 
   async function link(keys: TenantKeys, contact: Contact, index: string, at: string): Promise<Linked | null> {
@@ -212,7 +232,6 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
       })
       const { found: other, position } = await claim(keys, index, stream => ({
         found: one,
-        need: null,
         appended: append(stream, NO_STREAM, linkTo(one.contact, index))
       }))
       if (other.contact.id === one.contact.id) return { contact: one.contact, former: null, position }
@@ -233,6 +252,7 @@ export function createContactKeys({ log, isErased, onLost }: ContactKeysOptions)
       return contact && { contact, isLinked: stream.links.length > 0 }
     },
     find,
+    begin,
     ensure,
     link,
     needOf: contactId => unsettled.get(contactId)?.need ?? lost.get(contactId),

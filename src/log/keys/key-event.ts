@@ -10,7 +10,7 @@ export type KeyAppend = Exclude<AppendResult, { kind: 'invalid' }>
 export const keyEventId = (at: string): string => timeOrderedId('evt', Date.parse(at), entropy(10))
 
 /** `sealingKey`: seals the event's personal part. */
-export async function appendKeyEvent(
+export function appendKeyEvent(
   log: EventLog,
   stream: string,
   expected: number,
@@ -22,7 +22,10 @@ export async function appendKeyEvent(
   const sealed = sealingKey ? { sealed: encrypt(sealingKey, JSON.stringify(event.sealed), id) } : {}
   const body = JSON.stringify({ v: 1, data: event.data, ...sealed })
   const meta = JSON.stringify({ tenant: tenantId, trace: null, cause: null, source: 'keyring', at: event.at })
-  const result = await log.append(stream, expected, [{ id, type: event.type, body, meta }], options)
+  return log.append(stream, expected, [{ id, type: event.type, body, meta }], options).then(valid)
+}
+
+function valid(result: AppendResult): KeyAppend {
   if (result.kind === 'invalid') throw new Error(`key stream refused: ${result.reason}`)
   return result
 }

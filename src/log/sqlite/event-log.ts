@@ -1,5 +1,5 @@
 import type { Clock } from '../clock.ts'
-import type { EventLog, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
+import type { AppendOptions, EventLog, Expected, Follower, NewEvent, ReadOptions, RecordedEvent } from '../port.ts'
 import type { Signal } from './follower.ts'
 import { createFollower } from './follower.ts'
 import type { Written } from './protocol.ts'
@@ -12,6 +12,7 @@ export type EventLogParts = {
   readonly grown: Signal
   readonly clock: Clock
   readonly append: (...given: Parameters<EventLog['append']>) => Promise<Written>
+  readonly settled: () => Promise<void>
   readonly erase: (stream: string) => Promise<void>
   /** Ends writing and reading, after the followers have stopped. */
   readonly close: () => Promise<void>
@@ -30,18 +31,28 @@ export function createEventLog(parts: EventLogParts): EventLog {
     reader.remember({ position, stream, streamNo: first.streamNo, revision: 0, id, type, body, meta, hash: first.hash })
   }
 
+  async function appendSingle(
+    stream: string,
+    expected: Expected,
+    events: readonly NewEvent[],
+    options?: AppendOptions
+  ): Promise<Written> {
+    const written = await parts.append(stream, expected, events, options)
+    if (written.kind === 'appended' && written.first) rememberFirst(stream, events, written)
+    return written
+  }
+
   async function shut(): Promise<void> {
     await Promise.all([...followers].map(follower => follower.close()))
     await parts.close()
   }
 
   return {
-    async append(stream, expected, events, options) {
-      const written = await parts.append(stream, expected, events, options)
-      const isWorthKeeping = written.kind === 'appended' && !options?.isBulk
-      if (isWorthKeeping && written.first) rememberFirst(stream, events, written)
-      return written
-    },
+    append: (stream, expected, events, options) =>
+      options?.isBulk
+        ? parts.append(stream, expected, events, options)
+        : appendSingle(stream, expected, events, options),
+    settled: parts.settled,
     ordered: { standing: reader.standing },
     async *read(stream: string, options?: ReadOptions): AsyncGenerator<RecordedEvent> {
       for (const page of reader.stream(stream, options)) yield* page

@@ -9,6 +9,8 @@ export type Head = {
   /** Hash of the newest event, lower-case hex. */
   readonly hash: string
   readonly erased: boolean
+  /** Id of its first event, while that is fresh in memory. */
+  readonly firstId?: string | undefined
 }
 
 /** Streams whose ends stay in memory, about 300 bytes each. */
@@ -18,7 +20,7 @@ const MAX_HOT_STREAMS = 50_000
 export type Heads = {
   find(stream: string): Head | null
   /** Inserts the row of a stream whose first events end at `revision`. */
-  create(stream: string, revision: number, hash: string): Head
+  create(stream: string, revision: number, hash: string, firstId: string): Head
   move(stream: string, head: Head, revision: number, hash: string): void
   /** Marks the stream as erased, existing or not, and takes its name out of the row. */
   bury(stream: string, head: Head | null): void
@@ -31,13 +33,22 @@ type Row = { no: number; name: string; revision: number; hash: string; erased: n
 /** 48 bits of the name's SHA-256: the streams are found by it, and the names are compared. */
 export const nameKey = (digest: string): number => Number.parseInt(digest.slice(0, 12), 16)
 
+/** SHA-256 of a name. A stream is looked for and begun in one go, so the last one is asked for twice. */
+function createDigests(): (stream: string) => string {
+  let last = { stream: '', digest: '' }
+  return stream => {
+    if (last.stream !== stream) last = { stream, digest: sha256(stream) }
+    return last.digest
+  }
+}
+
 /** The row of a stream, erased or not: an erased one keeps the digest of its name only. */
-export function streamFinder(db: Database): (stream: string) => Head | null {
+export function streamFinder(db: Database, digestOf = sha256): (stream: string) => Head | null {
   const select = db.prepare<[number], Row>(
     'SELECT no, name, revision, lower(hex(head_hash)) AS hash, erased FROM streams WHERE key = ?'
   )
   return stream => {
-    const digest = sha256(stream)
+    const digest = digestOf(stream)
     const isOurs = ({ name, erased }: Row): boolean => name === (erased ? digest : stream)
     const first = select.get(nameKey(digest))
     // Two names with one key are rare: 48 bits.
@@ -48,7 +59,8 @@ export function streamFinder(db: Database): (stream: string) => Head | null {
 
 export function createHeads(db: Database): Heads {
   const hot = new LRUCache<string, Head>({ max: MAX_HOT_STREAMS })
-  const select = streamFinder(db)
+  const digestOf = createDigests()
+  const select = streamFinder(db, digestOf)
   const insert = db.prepare('INSERT INTO streams (name, key, revision, head_hash, erased) VALUES (?, ?, ?, ?, ?)')
   const update = db.prepare('UPDATE streams SET revision = ?, head_hash = ? WHERE no = ?')
   const erase = db.prepare('UPDATE streams SET name = ?, erased = 1 WHERE no = ?')
@@ -61,16 +73,16 @@ export function createHeads(db: Database): Heads {
     return head
   }
 
-  function create(stream: string, revision: number, hash: string): Head {
-    const { lastInsertRowid } = insert.run(stream, nameKey(sha256(stream)), revision, Buffer.from(hash, 'hex'), 0)
-    const head = { no: Number(lastInsertRowid), revision, hash, erased: false }
+  function create(stream: string, revision: number, hash: string, firstId: string): Head {
+    const { lastInsertRowid } = insert.run(stream, nameKey(digestOf(stream)), revision, Buffer.from(hash, 'hex'), 0)
+    const head = { no: Number(lastInsertRowid), revision, hash, erased: false, firstId }
     hot.set(stream, head)
     return head
   }
 
   function move(stream: string, head: Head, revision: number, hash: string): void {
     update.run(revision, Buffer.from(hash, 'hex'), head.no)
-    hot.set(stream, { no: head.no, revision, hash, erased: false })
+    hot.set(stream, { no: head.no, revision, hash, erased: false, firstId: head.firstId })
   }
 
   function bury(stream: string, head: Head | null): void {

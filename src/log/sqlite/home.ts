@@ -48,6 +48,7 @@ export async function openSqliteLog(options: SqliteLogOptions): Promise<SqliteLo
     clock,
     onProblem,
     append: writer.append,
+    settled: writer.settled,
     erase: writer.erase,
     async close() {
       await writer.close()
@@ -71,6 +72,7 @@ export function openSqliteLogReadOnly({ dataDir, clock = systemClock, onProblem 
     clock,
     onProblem,
     append: refuse,
+    settled: async () => {},
     erase: refuse,
     async close() {
       stopLooking()

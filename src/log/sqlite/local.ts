@@ -37,6 +37,11 @@ export function openLocalLog(options: LocalLogOptions): EventLog {
       const reason = problemOf(request)
       return reason ? { kind: 'invalid', reason } : commits.append(request)
     },
+    async settled() {
+      commits.flush()
+      // Whoever waits for one of them has heard of it.
+      await new Promise(setImmediate)
+    },
     erase(stream) {
       commits.flush()
       return erase(stream)

@@ -1,61 +1,91 @@
 import type { NewEvent } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { settle } from './group-commit.ts'
-import type { Answer, Written } from './protocol.ts'
+import { type PackedAnswer, unpackAnswer } from './packed.ts'
+import type { Written } from './protocol.ts'
 
 /** Appends that may wait for their answer; past it callers are refused, and should answer 503. */
 export const MAX_OUTSTANDING_APPENDS = 20_000
 /** The same in characters of event text. */
 export const MAX_OUTSTANDING_TEXT = 64 * 1024 * 1024
 
-type Waiting = { readonly size: number; settle(answer: Answer): void; fail(error: Error): void }
+type Waiting = {
+  /** In characters of event text. */
+  readonly length: number
+  readonly resolve: (written: Written) => void
+  readonly reject: (error: Error) => void
+}
+type Watching = { readonly until: number; readonly wake: () => void }
 
 /** Appends of one kind that were handed over and are not answered yet. Answers come in the order of the appends. */
 export type Outstanding = {
   isFull(): boolean
   isEmpty(): boolean
+  /** Resolves when all that wait now are answered, or have failed. */
+  settled(): Promise<void>
   add(events: readonly NewEvent[]): Promise<Written>
-  take(answers: readonly Answer[]): void
+  take(answers: readonly PackedAnswer[]): void
   /** Ends all: the newest `unsent` are certainly not written, of the others nobody knows. */
   fail(unsent: number, reason: string): void
 }
 
 export function createOutstanding(): Outstanding {
-  const waiting = new Map<number, Waiting>()
-  let added = 0
+  /** The oldest is the last of `older`; when that is empty, `newer` is turned round. */
+  let older: Waiting[] = []
+  let newer: Waiting[] = []
+  let watching: readonly Watching[] = []
   let answered = 0
   let text = 0
 
+  const size = (): number => older.length + newer.length
+
+  function oldest(): Waiting | undefined {
+    if (older.length === 0) {
+      older = newer.reverse()
+      newer = []
+    }
+    return older.pop()
+  }
+
+  function wakeWatching(): void {
+    for (const { until, wake } of watching) if (until <= answered) wake()
+    watching = watching.filter(({ until }) => until > answered)
+  }
+
   return {
-    isFull: () => waiting.size >= MAX_OUTSTANDING_APPENDS || text >= MAX_OUTSTANDING_TEXT,
-    isEmpty: () => waiting.size === 0,
+    isFull: () => size() >= MAX_OUTSTANDING_APPENDS || text >= MAX_OUTSTANDING_TEXT,
+    isEmpty: () => size() === 0,
+    settled: () =>
+      size() === 0
+        ? Promise.resolve()
+        : new Promise(wake => (watching = [...watching, { until: answered + size(), wake }])),
     add(events) {
-      const size = sizeOf(events)
-      text += size
-      return new Promise((resolve, reject) => {
-        waiting.set(added++, { size, settle: answer => settle(answer, resolve, reject), fail: reject })
-      })
+      const length = lengthOf(events)
+      text += length
+      return new Promise((resolve, reject) => newer.push({ length, resolve, reject }))
     },
     take(answers) {
       for (const answer of answers) {
-        const append = waiting.get(answered)
-        waiting.delete(answered++)
-        text -= append?.size ?? 0
-        append?.settle(answer)
+        const append = oldest()
+        answered++
+        text -= append?.length ?? 0
+        if (append) settle(unpackAnswer(answer), append.resolve, append.reject)
       }
+      if (watching.length > 0) wakeWatching()
     },
     fail(unsent, reason) {
-      for (const [number, append] of waiting) {
-        const sent = number < added - unsent
-        append.fail(sent ? new Error(`nobody knows whether it was appended: ${reason}`) : new LogUnavailable(reason))
+      for (let left = size(); left > 0; left--) {
+        const unknown = new Error(`nobody knows whether it was appended: ${reason}`)
+        oldest()?.reject(left > unsent ? unknown : new LogUnavailable(reason))
+        answered++
       }
-      waiting.clear()
+      wakeWatching()
     }
   }
 }
 
-function sizeOf(events: readonly NewEvent[]): number {
-  let size = 0
-  for (const { body, meta } of events) size += body.length + meta.length
-  return size
+function lengthOf(events: readonly NewEvent[]): number {
+  let length = 0
+  for (const { body, meta } of events) length += body.length + meta.length
+  return length
 }

@@ -1,6 +1,6 @@
 /** What the log's thread and those that append say to each other. Other messages on the same port are left alone. */
-import type { AppendRequest } from '../append-request.ts'
 import type { AppendResult, Position } from '../port.ts'
+import type { PackedAnswer, PackedRequest } from './packed.ts'
 
 /** What only the writer knows of the event that began a stream; not of key streams, which nobody may remember. */
 export type First = { readonly streamNo: number; readonly hash: string }
@@ -9,7 +9,7 @@ export type Answer = Written | { readonly kind: 'unavailable'; readonly reason: 
 
 export type ToThread =
   | { readonly kind: 'log:hello' }
-  | { readonly kind: 'log:append'; readonly requests: readonly AppendRequest[] }
+  | { readonly kind: 'log:append'; readonly requests: readonly PackedRequest[] }
   | { readonly kind: 'log:erase'; readonly id: number; readonly stream: string }
   /** Ed25519, PKCS8 DER, base64: from now on anchors are written. */
   | { readonly kind: 'log:anchor-with'; readonly privateKey: string }
@@ -21,8 +21,8 @@ export type FromThread =
   /** Answers come in the order of the requests of their kind; `head` is the newest durable position. */
   | {
       readonly kind: 'log:committed'
-      readonly single: readonly Answer[]
-      readonly bulk: readonly Answer[]
+      readonly single: readonly PackedAnswer[]
+      readonly bulk: readonly PackedAnswer[]
       readonly head: Position
     }
   | { readonly kind: 'log:erased'; readonly id: number; readonly problem: string | null }

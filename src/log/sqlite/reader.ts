@@ -3,6 +3,7 @@ import { LRUCache } from 'lru-cache'
 import { isKeyStream } from '../key-streams.ts'
 import type { Position, ReadOptions, RecordedEvent } from '../port.ts'
 import { streamFinder } from './heads.ts'
+import { LIMIT } from './limit.ts'
 
 export const PAGE_EVENTS = 500
 /** Stream numbers that stay in memory, about 150 bytes each. */
@@ -34,23 +35,36 @@ export type Reader = {
 
 export type HashRow = { readonly position: Position; readonly stream: string; readonly hash: string }
 
-type Row = Omit<RecordedEvent, 'stream'> & { readonly stream: string | null; readonly erased: number | null }
+/** Values in the order of COLUMNS: every event of every page is read, and an object of the driver's costs twice as much. */
+type Row = readonly [
+  position: Position,
+  stream: string | null,
+  streamNo: number,
+  revision: number,
+  id: string,
+  type: string,
+  body: string,
+  meta: string,
+  hash: string,
+  erased: number | null
+]
 
-const COLUMNS = `e.position, s.name AS stream, e.stream_no AS streamNo, e.revision, e.id, e.type, e.body, e.meta,
-  lower(hex(e.hash)) AS hash, s.erased FROM events e LEFT JOIN streams s ON s.no = e.stream_no`
+const COLUMNS = `e.position, s.name, e.stream_no, e.revision, e.id, e.type, e.body, e.meta,
+  lower(hex(e.hash)), s.erased FROM events e LEFT JOIN streams s ON s.no = e.stream_no`
 
 export function createReader(db: Database): Reader {
-  const after = db.prepare<[number, number], Row>(`SELECT ${COLUMNS} WHERE e.position > ? ORDER BY e.position LIMIT ?`)
-  const one = db.prepare<[number], Row>(`SELECT ${COLUMNS} WHERE e.position = ?`)
-  const forwards = db.prepare<[number, number, number], Row>(
-    `SELECT ${COLUMNS} WHERE e.stream_no = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`
+  const select = <Values extends number[]>(rest: string) => db.prepare<Values, Row>(`SELECT ${COLUMNS} ${rest}`).raw()
+  const after = select<[number, number]>(`WHERE e.position > ? ORDER BY e.position ${LIMIT}`)
+  const one = select<[number]>('WHERE e.position = ?')
+  const forwards = select<[number, number, number]>(
+    `WHERE e.stream_no = ? AND e.revision >= ? ORDER BY e.revision ${LIMIT}`
   )
-  const backwards = db.prepare<[number, number, number], Row>(
-    `SELECT ${COLUMNS} WHERE e.stream_no = ? AND e.revision <= ? ORDER BY e.revision DESC LIMIT ?`
+  const backwards = select<[number, number, number]>(
+    `WHERE e.stream_no = ? AND e.revision <= ? ORDER BY e.revision DESC ${LIMIT}`
   )
   const hashes = db.prepare<[number, number], HashRow>(
     `SELECT e.position, s.name AS stream, lower(hex(e.hash)) AS hash
-     FROM events e LEFT JOIN streams s ON s.no = e.stream_no WHERE e.position > ? ORDER BY e.position LIMIT ?`
+     FROM events e LEFT JOIN streams s ON s.no = e.stream_no WHERE e.position > ? ORDER BY e.position ${LIMIT}`
   )
   const newest = db.prepare<[], number | null>('SELECT max(position) FROM events').pluck()
   const findStream = streamFinder(db)
@@ -59,7 +73,7 @@ export function createReader(db: Database): Reader {
 
   function scan(position: Position, limit: number) {
     const rows = after.all(position, limit)
-    return { events: rows.flatMap(recorded), to: rows.at(-1)?.position ?? position }
+    return { events: rows.flatMap(recorded), to: rows.at(-1)?.[0] ?? position }
   }
 
   function page(position: Position, limit: number): RecordedEvent[] {
@@ -106,7 +120,7 @@ export function createReader(db: Database): Reader {
       yield events
       if (rows.length < PAGE_EVENTS) return
       left -= rows.length
-      from = last.revision + (up ? 1 : -1)
+      from = last[3] + (up ? 1 : -1)
     }
   }
 
@@ -138,7 +152,7 @@ export function createReader(db: Database): Reader {
 
 /** The event of a row; nothing when its stream was erased. */
 function recorded(row: Row): RecordedEvent[] {
-  const { erased, position, stream, streamNo, revision, id, type, body, meta, hash } = row
+  const [position, stream, streamNo, revision, id, type, body, meta, hash, erased] = row
   if (stream === null) throw new Error(`the event log is damaged: event ${position} belongs to no stream`)
   return erased ? [] : [{ position, stream, streamNo, revision, id, type, body, meta, hash }]
 }

@@ -1,6 +1,7 @@
 /** One of the threads that hand appends to the writer's: what it asks for, and the answers in the order of its requests. */
 import type { Position } from '../port.ts'
 import type { GroupCommit } from './group-commit.ts'
+import { type PackedAnswer, packAnswer, unpackRequest } from './packed.ts'
 import type { Answer, FromThread, Port, ToThread } from './protocol.ts'
 import { isToThread } from './protocol.ts'
 
@@ -26,10 +27,10 @@ export type ThreadClientOptions = {
 export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   const { port, commits, erase, isFollowing, onAnchorWith, onClose } = options
   const say = (message: FromThread): void => port.postMessage(message)
-  let single: Answer[] = []
-  let bulk: Answer[] = []
-  const answerSingle = (answer: Answer): void => void single.push(answer)
-  const answerBulk = (answer: Answer): void => void bulk.push(answer)
+  let single: PackedAnswer[] = []
+  let bulk: PackedAnswer[] = []
+  const answerSingle = (answer: Answer): void => void single.push(packAnswer(answer))
+  const answerBulk = (answer: Answer): void => void bulk.push(packAnswer(answer))
 
   async function eraseAndSay(id: number, stream: string): Promise<void> {
     try {
@@ -44,7 +45,10 @@ export function createThreadClient(options: ThreadClientOptions): ThreadClient {
   function handle(message: ToThread): void {
     if (message.kind === 'log:hello') say({ kind: 'log:ready' })
     else if (message.kind === 'log:append')
-      for (const request of message.requests) commits.add(request, request.isBulk ? answerBulk : answerSingle)
+      for (const packed of message.requests) {
+        const request = unpackRequest(packed)
+        commits.add(request, request.isBulk ? answerBulk : answerSingle)
+      }
     else if (message.kind === 'log:erase') void eraseAndSay(message.id, message.stream)
     else if (message.kind === 'log:anchor-with') onAnchorWith?.(message.privateKey)
     else onClose()

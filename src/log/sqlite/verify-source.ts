@@ -3,6 +3,7 @@ import { sha256 } from '../hash-chain.ts'
 import type { Position } from '../port.ts'
 import type { FoundEvent, FoundStream, VerifySource } from '../verify-source.ts'
 import { nameKey, streamFinder } from './heads.ts'
+import { LIMIT } from './limit.ts'
 import { PAGE_EVENTS } from './reader.ts'
 import { logFile, openForReading } from './schema.ts'
 
@@ -43,7 +44,7 @@ export function openVerifySource(dataDir: string): VerifySource {
 }
 
 async function* inLogOrder(db: Database, after: Position): AsyncGenerator<FoundEvent[]> {
-  const select = db.prepare<[number, number], EventRow>(`${EVENTS} WHERE e.position > ? ORDER BY e.position LIMIT ?`)
+  const select = db.prepare<[number, number], EventRow>(`${EVENTS} WHERE e.position > ? ORDER BY e.position ${LIMIT}`)
   for (let position = after; ; ) {
     const rows = upToDamage(limit => select.all(position, limit))
     if (rows.length === 0) return
@@ -56,7 +57,7 @@ async function* inLogOrder(db: Database, after: Position): AsyncGenerator<FoundE
 async function* ofStream(db: Database, stream: string): AsyncGenerator<FoundEvent[]> {
   const no = streamFinder(db)(stream)?.no
   const select = db.prepare<[number, number, number], EventRow>(
-    `${EVENTS} WHERE e.stream_no = ? AND e.revision >= ? ORDER BY e.revision LIMIT ?`
+    `${EVENTS} WHERE e.stream_no = ? AND e.revision >= ? ORDER BY e.revision ${LIMIT}`
   )
   for (let from = 0; no !== undefined; ) {
     const rows = upToDamage(limit => select.all(no, from, limit))
@@ -92,7 +93,7 @@ function found({ stream, erased, id, type, body, meta, ...rest }: EventRow): Fou
 function* books(db: Database, stream?: string): Generator<FoundStream[]> {
   const only = stream === undefined ? null : streamFinder(db)(stream)?.no
   if (only === undefined) return
-  const select = db.prepare<[number, number], StreamRow>(`${STREAMS} WHERE no > ? ORDER BY no LIMIT ?`)
+  const select = db.prepare<[number, number], StreamRow>(`${STREAMS} WHERE no > ? ORDER BY no ${LIMIT}`)
   for (let after = only === null ? Number.MIN_SAFE_INTEGER : only - 1; ; ) {
     const rows = select.all(after, only === null ? PAGE_EVENTS : 1)
     if (rows.length === 0) return

@@ -62,7 +62,9 @@ export function openCopier(file: string, pages: number): Copier {
   return {
     copy() {
       const { log, checkpointed } = look.get() ?? { log: -1, checkpointed: -1 }
-      if (log - checkpointed >= pages) copy.get()
+      const rest = log - checkpointed
+      // A long one can only begin anew when hardly anything is left.
+      if (rest >= pages || (log >= LONG && rest > 0)) copy.get()
     },
     close: () => void db.close()
   }

@@ -3,6 +3,7 @@ import { problemOf, requestOf } from '../append-request.ts'
 import type { EventLog } from '../port.ts'
 import { LogUnavailable } from '../port.ts'
 import { createOutstanding } from './outstanding.ts'
+import { packRequest } from './packed.ts'
 import type { FromThread, Port, ToThread, Written } from './protocol.ts'
 import { isFromThread } from './protocol.ts'
 
@@ -11,6 +12,7 @@ export type WriterClient = {
   /** Resolves when the thread has opened the log, rejects with LogUnavailable when it cannot. */
   readonly ready: Promise<void>
   append(...given: Parameters<EventLog['append']>): Promise<Written>
+  settled(): Promise<void>
   erase(stream: string): Promise<void>
   anchorWith(privateKey: string): void
   /** Resolves when all answers have come and the thread has closed the log. */
@@ -36,13 +38,14 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 
   const say = (message: ToThread): void => port.postMessage(message)
 
-  const append: WriterClient['append'] = async (stream, expected, events, options) => {
-    if (state !== 'open') throw new LogUnavailable(state === 'dead' ? 'the thread of the event log has ended' : CLOSED)
+  // Not async: a frame and a promise less for each append.
+  const append: WriterClient['append'] = (stream, expected, events, options) => {
+    if (state !== 'open') return refuse(state === 'dead' ? 'the thread of the event log has ended' : CLOSED)
     const request = requestOf(stream, expected, events, options)
     const reason = problemOf(request)
-    if (reason) return { kind: 'invalid', reason }
+    if (reason) return Promise.resolve({ kind: 'invalid', reason })
     const outstanding = request.isBulk ? bulk : single
-    if (outstanding.isFull()) throw new LogUnavailable('too many appends are waiting for the event log')
+    if (outstanding.isFull()) return refuse('too many appends are waiting for the event log')
     // All appends of one turn of the event loop travel in one message.
     if (outbox.length === 0) setImmediate(flush)
     outbox.push(request)
@@ -51,7 +54,7 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 
   function flush(): void {
     if (outbox.length === 0) return
-    const requests = outbox
+    const requests = outbox.map(packRequest)
     outbox = []
     say({ kind: 'log:append', requests })
   }
@@ -117,6 +120,9 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
   return {
     ready: opened.promise,
     append,
+    async settled() {
+      await Promise.all([single.settled(), bulk.settled()])
+    },
     erase,
     anchorWith: privateKey => say({ kind: 'log:anchor-with', privateKey }),
     close() {
@@ -131,6 +137,8 @@ export function connectWriter({ port, onCommitted, onAnchor, onProblem }: Writer
 }
 
 const CLOSED = 'the event log is closed'
+
+const refuse = (reason: string): Promise<never> => Promise.reject(new LogUnavailable(reason))
 
 type Pending = { readonly resolve: () => void; readonly reject: (error: Error) => void }
 

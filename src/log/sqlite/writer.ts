@@ -8,6 +8,7 @@ import type { AppendResult, Need, NewEvent, Position } from '../port.ts'
 import { MAX_APPENDS_PER_COMMIT, NO_STREAM } from '../port.ts'
 import type { Head, Heads } from './heads.ts'
 import { createHeads } from './heads.ts'
+import { LIMIT } from './limit.ts'
 import type { Answer } from './protocol.ts'
 import type { Reader } from './reader.ts'
 import { createReader } from './reader.ts'
@@ -106,13 +107,13 @@ function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): 
 
   function isThere({ stream, eventId }: Need): boolean {
     const head = heads.find(stream)
-    return head !== null && !head.erased && first.get(head.no) === eventId
+    return head !== null && !head.erased && (head.firstId ?? first.get(head.no)) === eventId
   }
 
   return request => {
     const reason = problemOf(request)
     if (reason) return { kind: 'invalid', reason }
-    const { stream, expected, events, need } = request
+    const { stream, expected, events, need, isBulk } = request
     if (need && !isThere(need)) return { kind: 'unavailable', reason: `${need.stream} was not written` }
     const head = heads.find(stream)
     if (head?.erased) return { kind: 'deleted' }
@@ -123,7 +124,7 @@ function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): 
     const hashes = chain(head?.hash ?? NO_HASH, stream, newest, events)
     const revision = newest + events.length
     const lastHash = hashes.at(-1) ?? NO_HASH
-    const no = head ? head.no : heads.create(stream, revision, lastHash).no
+    const no = head ? head.no : heads.create(stream, revision, lastHash, events[0]?.id ?? '').no
     if (head) heads.move(stream, head, revision, lastHash)
     let position: Position = 0
     for (const [index, event] of events.entries()) {
@@ -133,7 +134,8 @@ function appender(db: Database, heads: Heads, note: (event: NewEvent) => void): 
       position = Number(row.lastInsertRowid)
     }
     const written = { kind: 'appended', position, revision, repeated: false } as const
-    return head || events.length > 1 || isKeyStream(stream)
+    // Of very many nobody remembers the first.
+    return head || events.length > 1 || isBulk || isKeyStream(stream)
       ? written
       : { ...written, first: { streamNo: no, hash: lastHash } }
   }
@@ -174,7 +176,7 @@ type Stored = { readonly position: number; readonly revision: number; readonly i
 function repeatFinder(db: Database): (head: Head, request: AppendRequest) => AppendResult | null {
   const select = db.prepare<[number, number, number], Stored>(
     `SELECT position, revision, id, lower(hex(hash)) AS hash FROM events
-     WHERE stream_no = ? AND revision >= ? ORDER BY revision LIMIT ?`
+     WHERE stream_no = ? AND revision >= ? ORDER BY revision ${LIMIT}`
   )
   return (head, { stream, expected, events }) => {
     const rows = select.all(head.no, Math.max(expected, 0), events.length + (expected < 0 ? 0 : 1))

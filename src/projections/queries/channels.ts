@@ -1,5 +1,6 @@
 /** Questions about numbers and their audit timelines. */
 import type { Database } from 'better-sqlite3'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import { decodeNumber, pageOf } from '../cursor.ts'
 import type { AuditRow, ChannelRow, Views } from '../port.ts'
 import type { Recall } from '../recall.ts'
@@ -31,14 +32,14 @@ export function channelQueries(db: Database, known: Recall<readonly ChannelRow[]
     `SELECT * FROM channels WHERE tenantId = ? AND number = ? AND ${LIVE} ORDER BY createdPosition DESC LIMIT 1`
   )
   const byPhoneNumberId = db.prepare<[string, number], StoredChannel>(
-    `SELECT * FROM channels WHERE phoneNumberId = ? ORDER BY state = 'deleted', createdPosition DESC LIMIT ?`
+    `SELECT * FROM channels WHERE phoneNumberId = ? ORDER BY state = 'deleted', createdPosition DESC ${LIMIT}`
   )
   const ofWaba = db.prepare<[string, number], StoredChannel>(
-    `SELECT * FROM channels WHERE wabaId = ? AND ${LIVE} ORDER BY createdPosition LIMIT ?`
+    `SELECT * FROM channels WHERE wabaId = ? AND ${LIVE} ORDER BY createdPosition ${LIMIT}`
   )
   const ofTenant = db.prepare<[string, number, number], StoredChannel>(
     `SELECT * FROM channels WHERE tenantId = ? AND createdPosition < ? AND ${LIVE}
-     ORDER BY createdPosition DESC LIMIT ?`
+     ORDER BY createdPosition DESC ${LIMIT}`
   )
   const ids = db.prepare<[], string>(`SELECT id FROM channels WHERE ${LIVE} ORDER BY createdPosition`).pluck()
 
@@ -78,7 +79,7 @@ export function channelQueries(db: Database, known: Recall<readonly ChannelRow[]
 
 function auditQueries(db: Database): Pick<Views, 'audit' | 'auditAt'> {
   const ofChannel = db.prepare<[string, number, number], StoredAudit>(
-    'SELECT * FROM audit WHERE channelId = ? AND position < ? ORDER BY position DESC LIMIT ?'
+    `SELECT * FROM audit WHERE channelId = ? AND position < ? ORDER BY position DESC ${LIMIT}`
   )
   const at = db.prepare<[number], StoredAudit>('SELECT * FROM audit WHERE position = ?')
   return {

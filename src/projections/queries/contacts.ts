@@ -1,5 +1,6 @@
 /** Questions about contacts: their key streams, opt-outs, who knows whom, and what of theirs is still to come. */
 import type { Database } from 'better-sqlite3'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import type { ErasureRow, QueueRow, Views } from '../port.ts'
 import { listed } from '../views/lists.ts'
 import { optionalIso } from '../views/time.ts'
@@ -35,7 +36,7 @@ export function contactQueries(db: Database, numbers: Numbers): ContactQueries {
   const waiting = db.prepare<[number, string, number], QueueRow>(
     `SELECT q.* FROM messages m INDEXED BY messages_2 CROSS JOIN queue q ON q.messageNo = m.messageNo
      WHERE m.contactNo = ? AND q.tenantId = ? AND q.state IN ('queued', 'retrying')
-     ORDER BY m.createdAt, m.messageNo LIMIT ?`
+     ORDER BY m.createdAt, m.messageNo ${LIMIT}`
   )
 
   function find(channelId: string, contactId: string): readonly { lastInboundAt: number | null }[] {

@@ -3,6 +3,7 @@
  * matches is some such runs, of which the newest rows of each are read and merged.
  */
 import type { Database } from 'better-sqlite3'
+import { LIMIT_BY_NAME } from '../../log/sqlite/limit.ts'
 import { decodeNumber, pageOf } from '../cursor.ts'
 import type { Views } from '../port.ts'
 import { webhookTypes } from '../views/outbox-ids.ts'
@@ -25,7 +26,7 @@ export function deliveryListQuery(db: Database): Views['deliveries'] {
     'SELECT destinationNo, destinationId, epoch FROM outbox_destinations WHERE tenantId = ?'
   )
   const select = `SELECT ${DELIVERY_COLUMNS} FROM deliveries d INDEXED BY`
-  const rest = `AND d.seq < @before AND (@type IS NULL OR d.type = @type) ORDER BY d.seq DESC LIMIT @limit`
+  const rest = `AND d.seq < @before AND (@type IS NULL OR d.type = @type) ORDER BY d.seq DESC ${LIMIT_BY_NAME}`
   const readers = {
     all: db.prepare<[RunParameters], ReadDelivery>(
       `${select} deliveries_0 ${DELIVERY_JOINS} WHERE d.destinationNo = @destinationNo ${rest}`

@@ -3,6 +3,7 @@
  * cursor has passed, so a page neither repeats nor skips one. The narrowest filter leads: contact, channel, tenant.
  */
 import type { Database, Statement } from 'better-sqlite3'
+import { LIMIT_BY_NAME } from '../../log/sqlite/limit.ts'
 import { decodeCursor, pageOf } from '../cursor.ts'
 import type { MessageFilter, MessageRow, Views } from '../port.ts'
 import { messageStates } from '../views/codes.ts'
@@ -114,7 +115,7 @@ function partiesOf(
 /** Parameters of the range; the place is compared in two steps, as an index serves the first one only so. */
 const IN_RANGE = `createdAt >= @from AND createdAt <= min(@to, @beforeAt)
   AND (createdAt < @beforeAt OR messageNo < @beforeNo)`
-const NEWEST_FIRST = 'ORDER BY createdAt DESC, messageNo DESC LIMIT @limit'
+const NEWEST_FIRST = `ORDER BY createdAt DESC, messageNo DESC ${LIMIT_BY_NAME}`
 
 /** Which messages, by index alone; then their rows. */
 function listSql(columns: Columns, shape: Shape): string {

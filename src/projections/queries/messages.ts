@@ -1,6 +1,7 @@
 /** Questions about single messages: tracking, provider ids, held reports; and about failures of a channel's messages. */
 import type { Database } from 'better-sqlite3'
 import type { ReportHeld } from '../../domain/record.ts'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import type { HeldReport, Views } from '../port.ts'
 import type { StoredHeldReport } from '../views/held-reports.ts'
 import type { StoredMessage } from '../views/message-tables.ts'
@@ -26,7 +27,7 @@ export function messageQueries(
     .prepare<[string, string], number>('SELECT count(*) FROM held_reports WHERE channelId = ? AND at >= ?')
     .pluck()
   const unsettled = db.prepare<[string, string, number], StoredHeldReport>(
-    'SELECT id, at, providerAt, data FROM held_reports WHERE channelId = ? AND at >= ? ORDER BY at DESC, position DESC LIMIT ?'
+    `SELECT id, at, providerAt, data FROM held_reports WHERE channelId = ? AND at >= ? ORDER BY at DESC, position DESC ${LIMIT}`
   )
   const withHeld = db.prepare<[], string>('SELECT DISTINCT channelId FROM held_reports').pluck()
   const failures = db

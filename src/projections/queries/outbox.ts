@@ -1,5 +1,6 @@
 /** Questions of the deliverer, and those about single deliveries. */
 import type { Database } from 'better-sqlite3'
+import { LIMIT, LIMIT_BY_NAME } from '../../log/sqlite/limit.ts'
 import type { DestinationHealth, Views } from '../port.ts'
 import { PLACES_PER_EVENT, PLACES_PER_TYPE } from '../views/outbox.ts'
 import { seqOf, webhookTypes } from '../views/outbox-ids.ts'
@@ -52,10 +53,10 @@ function dueQueries(db: Database): Pick<Views, 'pendingDeliveries' | 'dueDeliver
   const pending = db.prepare<[string, number, number], ReadDelivery>(
     `SELECT ${columns} ${OF_DESTINATION} AND d.state <> ${DELIVERED} AND d.state = ${PENDING} AND d.seq > ?
        AND d.nextAttemptAt IS NULL
-     ORDER BY d.seq LIMIT ?`
+     ORDER BY d.seq ${LIMIT}`
   )
   const waiting = db.prepare<[string, number, number], ReadDelivery>(
-    `SELECT ${columns} ${OF_DESTINATION} AND d.nextAttemptAt <= ? ORDER BY d.nextAttemptAt LIMIT ?`
+    `SELECT ${columns} ${OF_DESTINATION} AND d.nextAttemptAt <= ? ORDER BY d.nextAttemptAt ${LIMIT}`
   )
   const next = db
     .prepare<[string], number | null>(
@@ -92,7 +93,7 @@ function contactDeliveries(db: Database, numbers: Numbers): Views['unsettledDeli
        WHERE m.contactNo = @contactNo AND ${unsettled}
      UNION ALL SELECT ${columns} FROM received m ${deliveriesAt('m.position', `${received}`)}
        WHERE m.contactNo = @contactNo AND ${unsettled}
-     LIMIT @limit`
+     ${LIMIT_BY_NAME}`
   )
   return (tenantId, contactId, limit) => {
     const contactNo = numbers.contact(contactId)

@@ -1,5 +1,6 @@
 /** Questions of the dispatcher. */
 import type { Database } from 'better-sqlite3'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import type { QueueRow, Views } from '../port.ts'
 
 type QueueQueries = Pick<
@@ -26,10 +27,10 @@ export function queueQueries(db: Database): QueueQueries {
     .prepare<[string], number>('SELECT dispatching + indeterminate FROM queue_depths WHERE channelId = ?')
     .pluck()
   const queuedAfter = db.prepare<[string, number, number], QueueRow>(
-    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'queued' AND position > ? ORDER BY position LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'queued' AND position > ? ORDER BY position ${LIMIT}`
   )
   const dueRetries = db.prepare<[string, string, number], QueueRow>(
-    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'retrying' AND retryAt <= ? ORDER BY retryAt LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = 'retrying' AND retryAt <= ? ORDER BY retryAt ${LIMIT}`
   )
   const nextRetry = db
     .prepare<[string], string | null>(`SELECT min(retryAt) FROM queue WHERE channelId = ? AND state = 'retrying'`)
@@ -54,7 +55,7 @@ function stateReader(db: Database): Views['queued'] {
   // The state is part of the text: only so the index of that state serves.
   const reader = (state: QueueRow['state']) =>
     db.prepare<[string, number], QueueRow>(
-      `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = '${state}' ORDER BY position LIMIT ?`
+      `SELECT ${ROW} FROM queue WHERE channelId = ? AND state = '${state}' ORDER BY position ${LIMIT}`
     )
   const readers = {
     queued: reader('queued'),
@@ -78,10 +79,10 @@ function dueQueries(db: Database): Pick<Views, 'nextQueueDue' | 'dueInQueue'> {
   // Rows of other nodes' shards are passed over in the index, however many there are.
   const ours = 'shard IN (SELECT value FROM json_each(?))'
   const expired = db.prepare<[string, string, number], QueueRow>(
-    `SELECT ${ROW} FROM queue WHERE ${EXPIRING} AND expiresAt <= ? AND ${ours} ORDER BY expiresAt LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE ${EXPIRING} AND expiresAt <= ? AND ${ours} ORDER BY expiresAt ${LIMIT}`
   )
   const timedOut = db.prepare<[string, string, number], QueueRow>(
-    `SELECT ${ROW} FROM queue WHERE state = 'indeterminate' AND timeoutAt <= ? AND ${ours} ORDER BY timeoutAt LIMIT ?`
+    `SELECT ${ROW} FROM queue WHERE state = 'indeterminate' AND timeoutAt <= ? AND ${ours} ORDER BY timeoutAt ${LIMIT}`
   )
   return {
     nextQueueDue: () => next.get() ?? null,

@@ -1,6 +1,7 @@
 /** Questions about the templates that a tenant can use. */
 import type { Database } from 'better-sqlite3'
 import type { TemplateText } from '../../domain/record.ts'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import { decodeNumber, pageOf } from '../cursor.ts'
 import type { TemplateRow, Views } from '../port.ts'
 import type { StoredTemplate } from '../views/templates.ts'
@@ -10,10 +11,10 @@ const NAMESAKES_MAX = 1_000
 
 export function templateQueries(db: Database): Pick<Views, 'templates' | 'template' | 'templatesNamed'> {
   const after = db.prepare<[string, number, number], StoredTemplate>(
-    'SELECT * FROM templates WHERE tenantId = ? AND position > ? ORDER BY position LIMIT ?'
+    `SELECT * FROM templates WHERE tenantId = ? AND position > ? ORDER BY position ${LIMIT}`
   )
   const named = db.prepare<[string, string, number], StoredTemplate>(
-    'SELECT * FROM templates WHERE tenantId = ? AND name = ? ORDER BY position LIMIT ?'
+    `SELECT * FROM templates WHERE tenantId = ? AND name = ? ORDER BY position ${LIMIT}`
   )
   // Two WABAs may know the name: what was heard of last counts.
   const usable = db.prepare<[string, string, string], StoredTemplate>(

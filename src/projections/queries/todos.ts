@@ -1,5 +1,6 @@
 /** Questions of the reactors: what is left to do, and which attempts live. */
 import type { Database } from 'better-sqlite3'
+import { LIMIT } from '../../log/sqlite/limit.ts'
 import type { TodoRow, Views } from '../port.ts'
 
 /** Waiting messages of deleted numbers are read from the queue's depths: the count there is the work. */
@@ -23,7 +24,7 @@ export function todoQueries(db: Database): Pick<Views, 'liveAttempts' | 'dueTodo
   const attempts = db.prepare<[], string>('SELECT attemptId FROM attempts ORDER BY position').pluck()
   const due = db.prepare<[string, string, string, string, string, number], TodoRow>(
     `SELECT kind, stream, subject, due FROM (${TODOS})
-     WHERE ${OURS} AND due <= ? AND (due, kind, subject) > (?, ?, ?) ORDER BY due, kind, subject LIMIT ?`
+     WHERE ${OURS} AND due <= ? AND (due, kind, subject) > (?, ?, ?) ORDER BY due, kind, subject ${LIMIT}`
   )
   const next = db.prepare<[string], string | null>(`SELECT min(due) FROM (${TODOS}) WHERE ${OURS}`).pluck()
   return {
