@@ -12,10 +12,13 @@ export type SendMany = (
   inputs: readonly SendInput[]
 ) => Promise<Result<readonly Result<Accepted>[]>>
 
+/** So many items in a row that the log could not take: it will not take the rest of the batch either. */
+const IN_VAIN_MAX = 16
+
 /** `itemsAtOnce`: of all batches together. What the log does not take at once waits there, and after some time in vain. */
 export function createBatchAdmission(core: AdmissionCore, slices: Slices, itemsAtOnce: number): SendMany {
   const { channelOf, isForeign, admit } = createAdmission(core)
-  const room = createRoom(itemsAtOnce)
+  const common = createRoom(itemsAtOnce)
 
   async function admitAll(asker: Asker, channel: ChannelRow, inputs: readonly SendInput[]) {
     const context = { ...askedBy(asker), isBulk: true }
@@ -24,6 +27,9 @@ export function createBatchAdmission(core: AdmissionCore, slices: Slices, itemsA
     const ofKey = new Map<string, Promise<unknown>>()
     const results: Promise<Result<Accepted>>[] = []
     const failures: unknown[] = []
+    /** Those that wait for an earlier one of their own batch take no place of the others'. */
+    const own = createRoom(itemsAtOnce)
+    let inVain = 0
 
     /** Never rejects: nobody waits for it before the last one is under way. */
     async function one(
@@ -31,20 +37,27 @@ export function createBatchAdmission(core: AdmissionCore, slices: Slices, itemsA
       earlier: Promise<unknown> | undefined,
       same: Promise<unknown> | undefined
     ): Promise<Result<Accepted>> {
+      if (earlier) await earlier
+      if (same) await same
+      const full = common.enter()
+      if (full) await full
       try {
-        if (earlier) await earlier
-        if (same) await same
-        return await admit(asker, channel, input, context)
+        if (inVain >= IN_VAIN_MAX) return refuse('overloaded')
+        const result = await admit(asker, channel, input, context)
+        inVain = !result.ok && result.code === 'overloaded' ? inVain + 1 : 0
+        return result
       } catch (error) {
-        if (!isUnavailable(error)) failures.push(error)
+        if (isUnavailable(error)) inVain++
+        else failures.push(error)
         return refuse('overloaded')
       } finally {
-        room.leave()
+        common.leave()
+        own.leave()
       }
     }
 
     for (const input of inputs) {
-      const full = room.enter()
+      const full = own.enter()
       if (full) await full
       const turn = slices.next()
       if (turn) await turn

@@ -114,11 +114,11 @@ export function createErasure({ core, optOuts, cancelDeliveries, letGo, removeMe
       const { tenantId } = asker
       const erasedAt = now(core)
       const masked = maskAddress(address)
-      const contact = await keyring.findContact(tenantId, address)
+      let contact = await keyring.findContact(tenantId, address)
+      // Its key may still be on its way, and an erasure on record before it would find nothing to erase; or another was first.
+      while (contact && (await keyring.isLost(contact.id))) contact = await keyring.findContact(tenantId, address)
       if (!contact) return ok({ contact: masked, messages: 0, deliveriesCancelled: 0, erasedAt })
       const contactId = contact.id
-      // Its key may still be on its way: an erasure on record before it would find nothing to erase.
-      await keyring.settled(contactId)
       await core.own.settled(tenantId)
       const linked = views.identities(contactId).contactIds.filter(id => id !== contactId)
       const event: ContactErased = {

@@ -36,16 +36,19 @@ export function encode(
   events: readonly Event[],
   context: CommandContext
 ): NewEvent[] | Promise<NewEvent[]> {
+  const versions = events.map(({ type, data }) => {
+    const definition = catalogue.definition(type)
+    definition.data.parse(data)
+    return definition.version
+  })
   const encoded = events.map((event, index) => {
-    const definition = catalogue.definition(event.type)
-    definition.data.parse(event.data)
+    const version = versions[index] ?? 0
     const id = eventId(stream, context.commandId, index, event.at)
-    if (event.sealed === undefined || event.subject === undefined)
-      return written(event, id, definition.version, context, null)
+    if (event.sealed === undefined || event.subject === undefined) return written(event, id, version, context, null)
     const sealed = keyring.seal(context.tenant, event.subject, event.sealed, id)
     return sealed instanceof Promise
-      ? sealed.then(text => written(event, id, definition.version, context, text))
-      : written(event, id, definition.version, context, sealed)
+      ? sealed.then(text => written(event, id, version, context, text))
+      : written(event, id, version, context, sealed)
   })
   return encoded.every(isWritten) ? encoded : Promise.all(encoded)
 }

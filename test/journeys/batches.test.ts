@@ -115,6 +115,21 @@ t.test('batches at once, of several sizes, each with its own answer', async t =>
   t.equal(new Set(ids).size, ids.length)
 })
 
+t.test('a batch whose items wait for each other keeps no place from another batch', async t => {
+  const to = someone()
+  const queueing = Array.from({ length: 2_000 }, (_, index) => item(`one-by-one-${index}`, to))
+  const slow = post(queueing)
+  await eventually('the first are under way', async () => (await listed(to)).length > 0)
+  const began = performance.now()
+  const { body } = await post(Array.from({ length: 300 }, (_, index) => item(`beside-${index}`)))
+  const besideMs = performance.now() - began
+  t.ok(body.results.every(({ messageId }) => messageId !== undefined))
+  t.equal((await slow).status, 202)
+  const ms = performance.now() - began
+  // When it has to take turns with the other for each place it takes a quarter of that time.
+  t.ok(besideMs < ms / 5, `${besideMs.toFixed()} of ${ms.toFixed()} ms`)
+})
+
 t.test('a kill in the middle of batches: what was accepted is sent once, and the rest can be repeated', async t => {
   const number = await tenant.officialNumber(world.official)
   const messages = Array.from({ length: 1_000 }, (_, index) => item(`killed-${index}`))

@@ -6,7 +6,7 @@ import type { Answer } from '../../src/log/sqlite/protocol.ts'
 
 const text = fc.string({ unit: 'binary', maxLength: 30 })
 const event = fc.record({ id: text, type: text, body: text, meta: text })
-const need = fc.record({ stream: fc.string({ minLength: 1 }), eventId: text, isBulk: fc.boolean() })
+const need = fc.record({ stream: fc.string(), eventId: text, isBulk: fc.boolean() })
 const options = fc.record({ need: fc.option(need, { nil: undefined }), isBulk: fc.boolean() })
 const request = fc
   .tuple(text, fc.integer({ min: -1 }), fc.array(event, { maxLength: 5 }), options)

@@ -1,12 +1,15 @@
 /** Batches on EventStoreDB: the same one on two nodes at once, and one while the server is slow. */
 import t from 'tap'
 import { noRedis } from '../coordination/redis-server.ts'
+import { eventually } from '../support/eventually.ts'
 import { startCluster } from './cluster.ts'
 
 const ITEMS = 150
 
 /** Each append takes so long on a slow server. All at once they would wait longer for their turns than an append may. */
 const SLOW_MS = 600
+/** An append is given up after six seconds; so many at a time. */
+const AWAY_MS = 25_000
 
 t.setTimeout(400_000)
 
@@ -70,3 +73,31 @@ t.test('a batch on a slow server takes its time, and every item is taken', { ski
     []
   )
 })
+
+t.test(
+  'a batch while the server is away is refused in good time, and taken when it is back',
+  { skip: noRedis },
+  async t => {
+    const cluster = await startCluster(t, { nodes: 1 })
+    const { anywhere, each } = cluster.seenBy(await cluster.issue('acme'))
+    const [node] = each
+    if (!node) throw new Error('there is no node')
+    const channel = await anywhere.officialNumber(cluster.official)
+    type Item = { messageId?: string; error?: { code: string } }
+    const post = () =>
+      node.ask<{ results: Item[] }>('POST', `/v1/channels/${channel.id}/messages/batch`, {
+        messages: messagesTo('5541')
+      })
+    await cluster.log.command('refuse')
+    const began = Date.now()
+    const away = await post()
+    t.ok(Date.now() - began < AWAY_MS, `${Date.now() - began} ms`)
+    t.same([...new Set(away.body.results.map(({ error }) => error?.code))], ['overloaded'])
+    await cluster.log.command('accept')
+    const results = await eventually('every item is taken', async () => {
+      const { body } = await post()
+      return body.results.every(({ error }) => !error) && body.results
+    })
+    for (const { messageId } of results.slice(0, 5)) await anywhere.reaches(messageId ?? '', 'read')
+  }
+)

@@ -7,18 +7,27 @@ import type { NewEvent } from '../port.ts'
 import type { Answer } from './protocol.ts'
 
 /** Stream, expected revision, is it bulk; stream and event id of the need, is that bulk; then four texts an event. */
-export type PackedRequest = readonly (string | number | boolean)[]
+export type PackedRequest = readonly Item[]
 /** Position and revision of what was appended; everything else travels as it is. */
 export type PackedAnswer = readonly [position: number, revision: number] | Answer
 
-type Head = [stream: string, expected: number, isBulk: boolean, needed: string, eventId: string, isNeedBulk: boolean]
+type Item = string | number | boolean | null
+/** `needed`: null when nothing is. */
+type Head = [
+  stream: string,
+  expected: number,
+  isBulk: boolean,
+  needed: string | null,
+  eventId: string,
+  isNeedBulk: boolean
+]
 
 const FIRST_EVENT = 6
 const TEXTS_OF_EVENT = 4
 
 export function packRequest({ stream, expected, events, need, isBulk = false }: AppendRequest): PackedRequest {
-  const head: Head = [stream, expected, isBulk, need?.stream ?? '', need?.eventId ?? '', need?.isBulk ?? false]
-  const packed: (string | number | boolean)[] = head
+  const head: Head = [stream, expected, isBulk, need?.stream ?? null, need?.eventId ?? '', need?.isBulk ?? false]
+  const packed: Item[] = head
   for (const { id, type, body, meta } of events) packed.push(id, type, body, meta)
   return packed
 }
@@ -31,7 +40,7 @@ export function unpackRequest(packed: PackedRequest): AppendRequest {
     const [id = '', type = '', body = '', meta = ''] = [texts[at], texts[at + 1], texts[at + 2], texts[at + 3]]
     events.push({ id, type, body, meta })
   }
-  const need = needed === '' ? undefined : { stream: needed, eventId, isBulk: isNeedBulk }
+  const need = needed === null ? undefined : { stream: needed, eventId, isBulk: isNeedBulk }
   return { stream, expected, events, need, isBulk }
 }
 

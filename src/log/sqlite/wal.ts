@@ -63,8 +63,8 @@ export function openCopier(file: string, pages: number): Copier {
     copy() {
       const { log, checkpointed } = look.get() ?? { log: -1, checkpointed: -1 }
       const rest = log - checkpointed
-      // A long one can only begin anew when hardly anything is left.
-      if (rest >= pages || (log >= LONG && rest > 0)) copy.get()
+      // A long one begins anew when no more than that is left.
+      if (rest >= pages || (log >= LONG && rest > REST_MAX)) copy.get()
     },
     close: () => void db.close()
   }
