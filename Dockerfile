@@ -30,5 +30,5 @@ EXPOSE 3000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/healthz`).then(r => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 STOPSIGNAL SIGTERM
-ENTRYPOINT ["node", "--max-semi-space-size=64", "dist/src/cli/main.js"]
+ENTRYPOINT ["node", "--max-semi-space-size=64", "--v8-pool-size=1", "dist/src/cli/main.js"]
 CMD ["serve"]

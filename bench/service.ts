@@ -36,8 +36,8 @@ export type ServiceOptions = {
 
 const MAIN = fileURLToPath(new URL('../src/cli/main.js', import.meta.url))
 const TENANT = 'bench'
-/** As `npm start` and the installed command have it. */
-const HEAP = ['--max-semi-space-size=64']
+/** As `npm start` and the installed command have them. */
+const V8 = ['--max-semi-space-size=64', '--v8-pool-size=1']
 const START_MS = 30_000
 const POLL_MS = 20
 /** USER_HZ of Linux. */
@@ -50,7 +50,7 @@ export async function startService(options: ServiceOptions): Promise<BenchedServ
   const url = `http://127.0.0.1:${port}`
   const { profileDir } = options
   const profiled = profileDir ? ['--cpu-prof', `--cpu-prof-dir=${join(profileDir, options.name)}`] : []
-  const child = spawn(process.execPath, [...HEAP, ...profiled, MAIN, 'serve'], {
+  const child = spawn(process.execPath, [...V8, ...profiled, MAIN, 'serve'], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: { PATH: process.env.PATH, ...settings(options, port), ...options.variables }
   })

@@ -1,4 +1,4 @@
-#!/usr/bin/env -S node --max-semi-space-size=64
+#!/usr/bin/env -S node --max-semi-space-size=64 --v8-pool-size=1
 import { CommanderError } from 'commander'
 import { EXIT } from './exit.ts'
 import { createProgram } from './program.ts'
