@@ -21,8 +21,8 @@ export type LoadOrder =
   | (Target & { readonly kind: 'count'; readonly sends: number })
   /** At a rate that does not wait for answers. */
   | (Target & { readonly kind: 'open'; readonly perSecond: number; readonly forMs: number })
-  /** Full batches, one after the other for each client. */
-  | (Target & { readonly kind: 'batches'; readonly batches: number })
+  /** Full batches, one after the other for each client; with `forMs` none begins later than that. */
+  | (Target & { readonly kind: 'batches'; readonly batches: number; readonly forMs?: number })
   /** Makes up batches beforehand: the next `batches` then posts them at once. */
   | { readonly kind: 'prepare'; readonly batches: number }
 
@@ -40,7 +40,7 @@ const RUN = `${process.pid}-${Date.now().toString(36)}`
 let sends = 0
 let turns = 0
 /** Batches that are made up before the clock runs. */
-const BATCHES_READY_MAX = 20
+const BATCHES_READY_MAX = 25
 let prepared: string[] = []
 
 function nextBody(contacts: number | null, text = TEXT): string {
@@ -116,27 +116,30 @@ const makeBatches = (count: number, contacts: number | null): string[] =>
   Array.from({ length: count }, () => nextBatch(contacts))
 
 async function batchLoad(order: Extract<LoadOrder, { kind: 'batches' }>): Promise<BatchLoad> {
-  const { batches, connections, contacts, paths, url, apiKey } = order
+  const { batches, connections, contacts, paths, url, apiKey, forMs = Number.POSITIVE_INFINITY } = order
   const headers = ['authorization', `Bearer ${apiKey}`, 'content-type', 'application/json']
   let spentMs = 0
+  let messages = 0
   for (let left = batches; left > 0; left -= BATCHES_READY_MAX) {
     const bodies = prepared.length > 0 ? prepared : makeBatches(Math.min(left, BATCHES_READY_MAX), contacts)
     prepared = []
     const began = performance.now()
     const drive = async (): Promise<void> => {
       const client = new Client(url)
-      for (let body = bodies.pop(); body !== undefined; body = bodies.pop()) {
+      while (performance.now() < began + forMs) {
+        const body = bodies.pop()
+        if (body === undefined) break
         const path = `${paths[turns++ % paths.length]}/batch`
         const { status, body: answer } = await post(client, path, headers, body)
         if (status !== 202 || answer.includes('"error"'))
           throw new Error(`a batch was answered ${status}: ${answer.slice(0, 300)}`)
+        messages += BATCH_ITEMS
       }
       await client.close()
     }
     await Promise.all(Array.from({ length: connections }, drive))
     spentMs += performance.now() - began
   }
-  const messages = batches * BATCH_ITEMS
   return { messages, perSecond: messages / (spentMs / 1000) }
 }
 

@@ -15,8 +15,15 @@ export type SendMany = (
 /** So many items in a row that the log could not take: it will not take the rest of the batch either. */
 const IN_VAIN_MAX = 16
 
-/** `itemsAtOnce`: of all batches together. What the log does not take at once waits there, and after some time in vain. */
-export function createBatchAdmission(core: AdmissionCore, slices: Slices, itemsAtOnce: number): SendMany {
+export type BatchPace = {
+  readonly slices: Slices
+  /** Of all batches together. What the log does not take at once waits there, and after some time in vain. */
+  readonly itemsAtOnce: number
+  /** Called before each item is worked. */
+  readonly onItem: () => void
+}
+
+export function createBatchAdmission(core: AdmissionCore, { slices, itemsAtOnce, onItem }: BatchPace): SendMany {
   const { channelOf, isForeign, admit } = createAdmission(core)
   const common = createRoom(itemsAtOnce)
 
@@ -42,6 +49,7 @@ export function createBatchAdmission(core: AdmissionCore, slices: Slices, itemsA
       const full = common.enter()
       if (full) await full
       try {
+        onItem()
         if (inVain >= IN_VAIN_MAX) return refuse('overloaded')
         const result = await admit(asker, channel, input, context)
         inVain = !result.ok && result.code === 'overloaded' ? inVain + 1 : 0

@@ -4,7 +4,14 @@ import type { Logger } from '../actors/core.ts'
 import type { Sender } from '../http/batch-work.ts'
 import type { Result } from '../http/ports.ts'
 import type { PageDone } from '../projections/port.ts'
-import { type BatchThreadData, type FromBatches, isFromBatches, type ToBatches } from './batch-protocol.ts'
+import {
+  type BatchThreadData,
+  type BatchWorkerData,
+  type FromBatches,
+  isFromBatches,
+  type ToBatches
+} from './batch-protocol.ts'
+import { countSingle, newSinglesCount } from './stand-back.ts'
 import { YOUNG_GENERATION_OF_BATCHES } from './young-generation.ts'
 
 /** `written`: the views show all of the batch when they have passed it. `broken`: nobody foresaw it. */
@@ -15,6 +22,8 @@ export type BatchHost = {
   readonly ready: Promise<void>
   /** The body of a batch is its own from now on. Rejects when the thread has ended. */
   work(sender: Sender, ref: string, body: Buffer): Promise<Worked>
+  /** A single send has come: the thread stands back. */
+  singleCame(): void
   pageDone(done: PageDone): void
   /** Resolves when nothing more is sealed for the contact there, and what was is in the log. */
   letGo(contactId: string): Promise<void>
@@ -26,8 +35,9 @@ export type BatchHost = {
 type Pending = { resolve(worked: Worked): void; reject(error: Error): void }
 
 export function startBatchThread(data: BatchThreadData, logger: Logger): BatchHost {
+  const singles = newSinglesCount()
   const thread = new Worker(new URL('./batch-thread.js', import.meta.url), {
-    workerData: data,
+    workerData: { ...data, singles } satisfies BatchWorkerData,
     transferList: data.log.home === 'embedded' ? [data.log.writer] : [],
     resourceLimits: YOUNG_GENERATION_OF_BATCHES
   })
@@ -86,6 +96,7 @@ export function startBatchThread(data: BatchThreadData, logger: Logger): BatchHo
         const isOwn = body.buffer instanceof ArrayBuffer && body.byteLength === body.buffer.byteLength
         say({ kind: 'batches:work', id, sender, ref, body }, isOwn ? [body.buffer as ArrayBuffer] : [])
       }),
+    singleCame: () => countSingle(singles),
     pageDone({ position, touched: { channel = [], contact = [], relinked = [] } }) {
       say({ kind: 'batches:page', done: { position, touched: { channel, contact, relinked } } })
     },

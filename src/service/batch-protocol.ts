@@ -4,6 +4,7 @@ import type { Sender } from '../http/batch-work.ts'
 import type { Refusal } from '../http/ports.ts'
 import type { PageDone } from '../projections/port.ts'
 import type { MasterKeys } from './open-keyring.ts'
+import type { SinglesCount } from './stand-back.ts'
 
 /** The log as one more thread reaches it. */
 export type LogDoor =
@@ -15,6 +16,9 @@ export type BatchThreadData = {
   readonly viewsFile: string
   readonly masterKeys: MasterKeys
 }
+
+/** `singles`: counted by the main thread. */
+export type BatchWorkerData = BatchThreadData & { readonly singles: SinglesCount }
 
 export type ToBatches =
   | {

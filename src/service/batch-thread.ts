@@ -16,8 +16,9 @@ import { LogUnavailable } from '../log/port.ts'
 import { openSqliteLog } from '../log/sqlite/home.ts'
 import { openViews } from '../projections/open-views.ts'
 import type { PageDone } from '../projections/port.ts'
-import { type BatchThreadData, type FromBatches, isToBatches, type LogDoor, type ToBatches } from './batch-protocol.ts'
+import { type BatchWorkerData, type FromBatches, isToBatches, type LogDoor, type ToBatches } from './batch-protocol.ts'
 import { mastersOf, openKeyring } from './open-keyring.ts'
+import { standBackOf } from './stand-back.ts'
 import { BEHIND_REQUESTS, giveWay } from './thread-priority.ts'
 
 /** What all batches together begin in one turn of the event loop; then the log's answers have theirs. */
@@ -28,7 +29,7 @@ const SLICE_MS = 2
  */
 const ITEMS_AT_ONCE = { embedded: 512, eventstore: 2 * BATCH_APPENDS_AT_ONCE }
 
-const data = workerData as BatchThreadData
+const data = workerData as BatchWorkerData
 const port = parentPort
 if (!port) throw new Error('the thread of the batches is started by the service')
 giveWay(BEHIND_REQUESTS)
@@ -74,8 +75,7 @@ const work = createBatchWork({
   sendMany: createBatchAdmission(
     // The main thread has waited for what was configured before it handed the batch on.
     { log, keyring, views, clock: systemClock, aggregates: { messages }, own: { configurationSettled: () => null } },
-    slices,
-    ITEMS_AT_ONCE[data.log.home]
+    { slices, itemsAtOnce: ITEMS_AT_ONCE[data.log.home], onItem: standBackOf(data.singles) }
   ),
   nextSlice: slices.next
 })

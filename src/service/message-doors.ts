@@ -7,14 +7,17 @@ import { createTracking } from '../actors/tracking.ts'
 import type { ServiceDoors } from '../http/ports.ts'
 import type { BatchHost } from './batch-host.ts'
 
-export function messageDoors(core: Core, batches: Pick<BatchHost, 'work'>): ServiceDoors['messages'] {
+export function messageDoors(core: Core, batches: Pick<BatchHost, 'work' | 'singleCame'>): ServiceDoors['messages'] {
   const { own } = core
   const { send } = createAdmission(core)
   const { list, metrics, toFilter } = createMessageList(core)
   const renotify = createRenotify(core, { toFilter })
   const { track } = createTracking(core)
   return {
-    send,
+    send(asker, ref, input) {
+      batches.singleCame()
+      return send(asker, ref, input)
+    },
     async sendBatch({ tenantId, trace }, ref, body) {
       // The other thread hears of pages after this one: what is settled here is there, when the batch comes to it.
       const waiting = own.configurationSettled(tenantId)

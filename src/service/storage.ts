@@ -98,7 +98,7 @@ async function complete(opened: OpenLog, settings: Settings, logger: Logger): Pr
   const anchors = await anchorKey(log, masters, new Date().toISOString())
   if (!anchors) throw new StartRefused('MASTER_KEY does not open this event log')
   const anchorDuty = opened.anchorWith(anchors.privateKey)
-  const wal = startWalThread({ logs: opened.logFiles, views: file }, logger)
+  const wal = startWalThread({ files: [...opened.logFiles, file] }, logger)
   return {
     log,
     keyring: openKeyring(log, views, masters),

@@ -3,9 +3,8 @@ import { Worker } from 'node:worker_threads'
 import type { Logger } from '../actors/core.ts'
 
 export type WalThreadData = {
-  /** The embedded log's file, if there is one. All files are there, in WAL mode. */
-  readonly logs: readonly string[]
-  readonly views: string
+  /** All are there, in WAL mode. */
+  readonly files: readonly string[]
 }
 /** It is tried again. */
 export type WalProblem = { readonly problem: string }

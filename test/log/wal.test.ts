@@ -38,12 +38,12 @@ const nobody = { debug() {}, info() {}, warn() {}, error() {} }
 
 t.test('what is copied is worth a sync', async t => {
   const { file, write, frames } = written(t)
-  const copier = openCopier(file, 1_000)
+  const copier = openCopier(file)
   t.teardown(copier.close)
   write()
   copier.copy()
   t.equal(frames().checkpointed, 0)
-  for (let chunk = 0; chunk < 4; chunk++) write()
+  for (let chunk = 0; chunk < 8; chunk++) write()
   copier.copy()
   t.equal(frames().checkpointed, frames().log)
 })
@@ -53,7 +53,7 @@ function longAndCopied(t: Scope) {
   const wal = written(t)
   wal.db.pragma('busy_timeout = 5')
   for (let chunk = 0; chunk < CHUNKS_UNTIL_LONG - 1; chunk++) wal.write()
-  const copier = openCopier(wal.file, 1_000)
+  const copier = openCopier(wal.file)
   const reader = new Database(wal.file, { readonly: true })
   t.teardown(() => {
     copier.close()
@@ -117,7 +117,7 @@ t.test('the thread copies while the writer goes on, and an erasure gets its turn
   openViewsFile(views, 'log-1').close()
   const told: unknown[] = []
   const tell = (fields: object, message: string): void => void told.push({ ...fields, message })
-  const wal = startWalThread({ logs: [file], views }, { ...nobody, warn: tell, error: tell })
+  const wal = startWalThread({ files: [file, views] }, { ...nobody, warn: tell, error: tell })
   let revision = -1
   const commit = (): void => {
     const events = Array.from({ length: 10 }, (_, index) => event(`e${revision + index}`, 'x'.repeat(20_000)))
@@ -143,7 +143,7 @@ t.test('the thread copies while the writer goes on, and an erasure gets its turn
 t.test('a thread that cannot work says so, tries again, and ends when it is told to', async t => {
   const told: unknown[] = []
   const logger = { ...nobody, warn: (fields: object, message: string) => void told.push({ ...fields, message }) }
-  const wal = startWalThread({ logs: [], views: join(temporaryDirectory(t), 'missing.db') }, logger)
+  const wal = startWalThread({ files: [join(temporaryDirectory(t), 'missing.db')] }, logger)
   await eventually('it has said so', () => told.length > 0)
   t.match(told, [{ reason: /unable to open/, message: 'a write-ahead log was not copied and is tried again' }])
   await wal.stop()

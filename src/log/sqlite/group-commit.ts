@@ -19,23 +19,35 @@ export type GroupCommitOptions = {
   readonly schedule: (task: () => void) => void
   /** After every group: its answers are settled, and `head` is durable. */
   readonly onGroup: (head: Position) => void
+  /** In ms, of a clock that never goes back. */
+  readonly now?: () => number
 }
 
 type Waiting = { readonly request: AppendRequest; readonly settle: (answer: Answer) => void }
 
-/** A commit that a single request waits for, or that one may come to wait for, is a short one. */
+/** A commit that a single request waits for, or that one is likely to come to wait for, is a short one. */
 const BULK_BESIDE_SINGLE = 64
-const BULK_ALONE = 128
+const BULK_BETWEEN_SINGLES = 128
+const BULK_ALONE = MAX_APPENDS_PER_COMMIT
+/** So long after a single one, the next is likely. */
+const SINGLES_COME_MS = 100
 /** However many single ones there are, a batch goes on. */
 const BULK_LEAST = 16
 
-export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOptions): GroupCommit {
+export function createGroupCommit({
+  writer,
+  schedule,
+  onGroup,
+  now = () => performance.now()
+}: GroupCommitOptions): GroupCommit {
   let single: Waiting[] = []
   let bulk: Waiting[] = []
+  let singleAt = Number.NEGATIVE_INFINITY
   let scheduled = false
   let head = writer.reader.head()
 
   function add(request: AppendRequest, settle: (answer: Answer) => void): void {
+    if (!request.isBulk) singleAt = now()
     ;(request.isBulk ? bulk : single).push({ request, settle })
     plan()
   }
@@ -55,9 +67,14 @@ export function createGroupCommit({ writer, schedule, onGroup }: GroupCommitOpti
     if (isWaiting()) plan()
   }
 
+  function bulkRoom(): number {
+    if (single.length > 0) return Math.max(BULK_LEAST, BULK_BESIDE_SINGLE - single.length)
+    return now() - singleAt < SINGLES_COME_MS ? BULK_BETWEEN_SINGLES : BULK_ALONE
+  }
+
   function commitGroup(): void {
     if (!isWaiting()) return
-    const room = single.length > 0 ? Math.max(BULK_LEAST, BULK_BESIDE_SINGLE - single.length) : BULK_ALONE
+    const room = bulkRoom()
     const ofSingle = single.slice(0, MAX_APPENDS_PER_COMMIT - Math.min(room, bulk.length))
     single = single.slice(ofSingle.length)
     // What needs a single append that is left for the next commit is left with it.

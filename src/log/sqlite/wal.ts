@@ -5,11 +5,8 @@
  */
 import Database from 'better-sqlite3'
 
-/**
- * Pages of 4 KiB that are copied at once. Few of the log, since a large sync would hold up those of its commits; more of a
- * file whose pages change again and again.
- */
-export const COPIED_AT_ONCE = { log: 2_000, views: 8_000 }
+/** Pages of 4 KiB that are copied at once: 8 MiB. Few, since a large sync would hold up those of the log's commits. */
+const COPIED_AT_ONCE = 2_000
 /** A restart that failed waits for so many more. */
 const UNTIL_NEXT_TRY = 1_000
 /** 64 MiB. */
@@ -54,8 +51,8 @@ export type Copier = {
   close(): void
 }
 
-/** A connection to an existing file that only copies, so many pages at once. */
-export function openCopier(file: string, pages: number): Copier {
+/** A connection to an existing file that only copies. */
+export function openCopier(file: string): Copier {
   const db = new Database(file, { fileMustExist: true, timeout: COPIER_WAIT_MS })
   const look = db.prepare<[], Frames>('PRAGMA wal_checkpoint(NOOP)')
   const copy = db.prepare<[], Frames>('PRAGMA wal_checkpoint(PASSIVE)')
@@ -64,7 +61,7 @@ export function openCopier(file: string, pages: number): Copier {
       const { log, checkpointed } = look.get() ?? { log: -1, checkpointed: -1 }
       const rest = log - checkpointed
       // A long one begins anew when no more than that is left.
-      if (rest >= pages || (log >= LONG && rest > REST_MAX)) copy.get()
+      if (rest >= COPIED_AT_ONCE || (log >= LONG && rest > REST_MAX)) copy.get()
     },
     close: () => void db.close()
   }
