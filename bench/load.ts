@@ -40,7 +40,7 @@ const RUN = `${process.pid}-${Date.now().toString(36)}`
 let sends = 0
 let turns = 0
 /** Batches that are made up before the clock runs. */
-const BATCHES_READY_MAX = 25
+const BATCHES_READY_MAX = 30
 let prepared: string[] = []
 
 function nextBody(contacts: number | null, text = TEXT): string {

@@ -49,8 +49,8 @@ export function createBatchAdmission(core: AdmissionCore, { slices, itemsAtOnce,
       const full = common.enter()
       if (full) await full
       try {
-        onItem()
         if (inVain >= IN_VAIN_MAX) return refuse('overloaded')
+        onItem()
         const result = await admit(asker, channel, input, context)
         inVain = !result.ok && result.code === 'overloaded' ? inVain + 1 : 0
         return result

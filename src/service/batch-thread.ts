@@ -55,6 +55,7 @@ const log = await openLog(data.log)
 const views = openViews({ file: data.viewsFile, messageNoOf: id => log.numberOf(`message-${id}`) })
 const keyring = openKeyring(log, views, mastersOf(data.masterKeys))
 const slices = createSlices(SLICE_MS)
+const standBack = standBackOf(data.singles)
 let written = 0
 const onCrash = (error: unknown, stream: string): void =>
   say({ kind: 'batches:crash', reason: reasonOf(error), stream })
@@ -75,9 +76,12 @@ const work = createBatchWork({
   sendMany: createBatchAdmission(
     // The main thread has waited for what was configured before it handed the batch on.
     { log, keyring, views, clock: systemClock, aggregates: { messages }, own: { configurationSettled: () => null } },
-    { slices, itemsAtOnce: ITEMS_AT_ONCE[data.log.home], onItem: standBackOf(data.singles) }
+    { slices, itemsAtOnce: ITEMS_AT_ONCE[data.log.home], onItem: standBack }
   ),
-  nextSlice: slices.next
+  nextSlice() {
+    standBack()
+    return slices.next()
+  }
 })
 
 async function answer({ id, sender, ref, body }: Extract<ToBatches, { kind: 'batches:work' }>): Promise<void> {

@@ -10,8 +10,10 @@ const SHARE = 0.25
 const LINGER_MS = 50
 /** It works for so long before it rests. */
 const WORK_MS = 2
-/** What the log answers meanwhile waits. */
+/** At once; what the log answers meanwhile waits. */
 const REST_MAX_MS = 20
+/** What is beyond the share by more than that is let off: it is not rested later, when nobody comes any more. */
+const EXCESS_MAX_MS = 25
 /** To look at the clock costs more than to count. */
 const LOOK_EVERY = 8
 
@@ -53,10 +55,12 @@ export function createStandBack({ now, worked, singles, sleep }: Circumstances):
     if (count !== seen) expectedUntil = at + LINGER_MS
     seen = count
     if (at >= expectedUntil) excess = 0
-    else excess = Math.max(0, excess + workedThen - workedBefore - (at - last) * SHARE)
+    else excess = clamp(excess + workedThen - workedBefore - (at - last) * SHARE)
     if (excess >= WORK_MS) rest()
   }
 }
+
+const clamp = (excess: number): number => Math.min(Math.max(excess, 0), EXCESS_MAX_MS)
 
 /** Shared by two threads: the one counts single sends, the other stands back. */
 export type SinglesCount = Int32Array

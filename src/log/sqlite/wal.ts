@@ -11,8 +11,8 @@ const COPIED_AT_ONCE = 2_000
 const UNTIL_NEXT_TRY = 1_000
 /** 64 MiB. */
 const LONG = 16_000
-/** What the writer copies itself, before it begins anew. */
-const REST_MAX = 400
+/** What the writer copies itself, before it begins anew: more than the largest commits write, since it looks after one. */
+const REST_MAX = 1_000
 /** How long the copier waits for a lock. Nobody waits for the copier. */
 const COPIER_WAIT_MS = 250
 /** Where nobody copies (a command of the command line): SQLite does it in the commit that comes to so many. */
