@@ -12,7 +12,7 @@ const LINGER_MS = 50
 const WORK_MS = 2
 /** At once; what the log answers meanwhile waits. */
 const REST_MAX_MS = 20
-/** What is beyond the share by more than that is let off: it is not rested later, when nobody comes any more. */
+/** More is let off: one long stall is not rested for seconds. */
 const EXCESS_MAX_MS = 25
 /** To look at the clock costs more than to count. */
 const LOOK_EVERY = 8
